@@ -1,6 +1,16 @@
-const UNIT_BYTES = { B: 1, KB: 1_000, MB: 1_000_000, GB: 1_000_000_000, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
+const UNIT_BYTES = {
+  B: 1,
+  KB: 1_000,
+  MB: 1_000_000,
+  GB: 1_000_000_000,
+  KiB: 1_024,
+  MiB: 1_048_576,
+  GiB: 1_073_741_824,
+} as const;
 
-export type BytesResult = { readonly ok: true; readonly bytes: number } | { readonly ok: false; readonly reason: string };
+export type BytesResult =
+  | { readonly ok: true; readonly bytes: number }
+  | { readonly ok: false; readonly reason: string };
 
 /** `50MB`, `256MiB`, `0`. Decimal and binary units are told apart as the IEC does. */
 export function parseBytes(text: string): BytesResult {

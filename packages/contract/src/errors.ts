@@ -20,7 +20,12 @@ interface ErrorRow {
 }
 
 export const ERRORS = {
-  bad_request: row(400, 1, 'never', 'The request is malformed: a field is missing, unknown or out of its bounds.'),
+  bad_request: row(
+    400,
+    1,
+    'never',
+    'The request is malformed: a field is missing, unknown or out of its bounds.',
+  ),
   empty_body: row(400, 1, 'never', 'The request carries no document.'),
   unauthorized: row(401, 1, 'never', 'No API key, or one that is not known.'),
   forbidden: row(403, 1, 'never', 'The key is known but its role may not do this.'),
@@ -42,7 +47,12 @@ export const ERRORS = {
 
   queue_full: row(429, 1, 'after', 'As many pages as fit are in flight and waiting.'),
   pod_full: row(429, 1, 'after', 'A pod runs and holds as many pages as its width allows.'),
-  local_shortage: row(503, 1, 'after', 'A limit of our own was reached (connections, threads, memory); no pod is at fault.'),
+  local_shortage: row(
+    503,
+    1,
+    'after',
+    'A limit of our own was reached (connections, threads, memory); no pod is at fault.',
+  ),
   no_capacity: row(503, 1, 'after', 'No pod serves this model now.'),
   fleet_required: row(503, 1, 'after', 'The request must be read by the fleet and the fleet cannot now.'),
   pool_suspected: row(503, 1, 'after', 'Most pods of the pool refuse pages; it takes none for a while.'),

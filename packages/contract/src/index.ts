@@ -1,6 +1,11 @@
 export * from './bus/records.ts';
 export * from './bus/subjects.ts';
 export * from './bytes.ts';
+export * from './cluster-file.ts';
+export { type Config, ConfigSchema, type Pool, type WrittenConfig } from './config/schema.ts';
 export * from './duration.ts';
 export * from './errors.ts';
+export * from './http/fleet.ts';
+export * from './http/ocr.ts';
 export * from './pod/gateway-api.ts';
+export * from './pod/pod-env.ts';

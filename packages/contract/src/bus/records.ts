@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 /**
  * What travels over NATS. Every message is a full snapshot; `v` is the schema version. Unknown fields are tolerated on
@@ -17,7 +17,8 @@ export const SlicePod = Type.Object({
   mode: Type.Union([Type.Literal('serve'), Type.Literal('drain')]),
   answeredSuspect: Type.Integer({
     minimum: 0,
-    description: 'suspicions of this worker about this pod up to this number have been answered: the pod serves again',
+    description:
+      'suspicions of this worker about this pod up to this number have been answered: the pod serves again',
   }),
 });
 export type SlicePod = Static<typeof SlicePod>;
@@ -35,7 +36,10 @@ export type WorkerLimits = Static<typeof WorkerLimits>;
 export const SlicePool = Type.Object({
   name: Type.String(),
   models: Type.Array(Type.String(), { description: 'names a client may ask for' }),
-  suspendedUntilMs: Type.Integer({ minimum: 0, description: 'takes no pages until then (R-021); 0 = takes pages' }),
+  suspendedUntilMs: Type.Integer({
+    minimum: 0,
+    description: 'takes no pages until then (R-021); 0 = takes pages',
+  }),
 });
 export type SlicePool = Static<typeof SlicePool>;
 
@@ -57,13 +61,21 @@ export const Suspicion = Type.Object({
   kind: Type.Union([Type.Literal('unreachable'), Type.Literal('refusing')]),
   code: Type.String({ description: 'error code of the failure that raised it' }),
   atMs: EpochMs,
-  document: Type.Optional(Type.String({ description: 'document of the refused page: half of a pool refusing one document is the document’s fault (R-021)' })),
+  document: Type.Optional(
+    Type.String({
+      description:
+        'document of the refused page: half of a pool refusing one document is the document’s fault (R-021)',
+    }),
+  ),
 });
 export type Suspicion = Static<typeof Suspicion>;
 
 export const ReportPod = Type.Object({
   inflight: Count,
-  used: Type.Integer({ minimum: 0, description: 'pages finished on this pod by this incarnation, good or bad' }),
+  used: Type.Integer({
+    minimum: 0,
+    description: 'pages finished on this pod by this incarnation, good or bad',
+  }),
   good: Type.Integer({ minimum: 0, description: 'of those, pages that were read' }),
   lastGoodMs: Type.Integer({ minimum: 0, description: 'when a page last finished well here; 0 = never' }),
   oldestSlotMs: Type.Integer({ minimum: 0, description: 'age of the oldest slot; 0 = no slot' }),
@@ -139,5 +151,10 @@ export const Roster = Type.Object({
 export type Roster = Static<typeof Roster>;
 
 /** KV bucket `control`, key `epoch`: raised by compare-and-set by each controller that takes over. */
-export const EpochRecord = Type.Object({ v: Type.Literal(1), epoch: Count, controllerId: Type.String(), atMs: EpochMs });
+export const EpochRecord = Type.Object({
+  v: Type.Literal(1),
+  epoch: Count,
+  controllerId: Type.String(),
+  atMs: EpochMs,
+});
 export type EpochRecord = Static<typeof EpochRecord>;

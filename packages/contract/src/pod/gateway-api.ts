@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 /**
  * HTTP between a worker or the controller and the gateway in a pod.
@@ -55,7 +55,11 @@ const Box = Type.Object({
   y1: Type.Integer(),
 });
 
-export const Word = Type.Object({ text: Type.String(), confidence: Type.Number({ minimum: 0, maximum: 100 }), box: Box });
+export const Word = Type.Object({
+  text: Type.String(),
+  confidence: Type.Number({ minimum: 0, maximum: 100 }),
+  box: Box,
+});
 export type Word = Static<typeof Word>;
 
 export const Block = Type.Object({
@@ -115,5 +119,7 @@ export const PodHealth = Type.Object({
 export type PodHealth = Static<typeof PodHealth>;
 
 /** Answer of `DELETE /v1/page/{id}`: `over` = the reading is known to be over; `unknown` = never heard of that page. */
-export const PageCancelled = Type.Object({ state: Type.Union([Type.Literal('over'), Type.Literal('unknown')]) });
+export const PageCancelled = Type.Object({
+  state: Type.Union([Type.Literal('over'), Type.Literal('unknown')]),
+});
 export type PageCancelled = Static<typeof PageCancelled>;

@@ -1,0 +1,377 @@
+import { type Static, Type } from 'typebox';
+import { bytes, duration, type Resolved, section } from './kinds.ts';
+
+const name = Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' });
+
+/** Limits on the way of a page. All the others are computed from `max_in_flight` (R-010). */
+const Limits = section(
+  {
+    max_in_flight: Type.Integer({
+      minimum: 1,
+      maximum: 16_384,
+      default: 256,
+      description: 'Pages in flight over all workers.',
+      reload: 'live',
+      unit: 'pages',
+    }),
+    max_queued: Type.Integer({
+      minimum: 0,
+      maximum: 65_536,
+      default: 0,
+      description: 'Pages waiting over all workers; 0 follows max_in_flight.',
+      reload: 'live',
+      unit: 'pages',
+    }),
+    max_inflight_per_pod: Type.Integer({
+      minimum: 1,
+      maximum: 1_024,
+      default: 64,
+      description: 'Upper bound of any pod’s width. There is no "unlimited".',
+      reload: 'live',
+      unit: 'pages',
+    }),
+    max_body: bytes({
+      default: '256MB',
+      min: '1MB',
+      max: '4GB',
+      description: 'Largest request body.',
+      reload: 'restart',
+    }),
+    memory: bytes({
+      default: '512MB',
+      min: '16MB',
+      description: 'Bodies and pages held in memory over all workers; what is above goes to the spool.',
+      reload: 'restart',
+    }),
+    spool: bytes({
+      default: '8GB',
+      min: '0',
+      description: 'Bodies and pages held on disk over all workers; above it new documents are refused.',
+      reload: 'restart',
+    }),
+    max_pages_per_document: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 5_000,
+      description: 'A document with more pages is refused.',
+      reload: 'live',
+      unit: 'pages',
+    }),
+    max_documents_per_batch: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 64,
+      description: 'Documents in one batch request.',
+      reload: 'live',
+      unit: 'documents',
+    }),
+    max_pixels: Type.Integer({
+      minimum: 1_000_000,
+      maximum: 400_000_000,
+      default: 40_000_000,
+      description: 'Pixels of one drawn page; larger pages are drawn smaller.',
+      reload: 'restart',
+      unit: 'pixels',
+    }),
+    page_attempts: Type.Integer({
+      minimum: 1,
+      maximum: 10,
+      default: 3,
+      description: 'Times a page is sent before it fails; full pods and our own shortages cost nothing.',
+      reload: 'live',
+    }),
+    page_deadline: duration({
+      default: '10m',
+      min: '1s',
+      max: '14m',
+      description:
+        'A page that is not read by then fails; counted from its first dispatch. Below the slot age limit of 15 minutes.',
+      reload: 'live',
+    }),
+    max_wait: duration({
+      default: '5m',
+      min: '0',
+      max: '1h',
+      description: 'Longest time a caller may ask to be held instead of refused (X-Max-Wait-Ms).',
+      reload: 'live',
+    }),
+    connect_timeout: duration({
+      default: '30s',
+      min: '100ms',
+      max: '2m',
+      description: 'Longest wait for a connection to a pod.',
+      reload: 'live',
+    }),
+    upload_min_rate: bytes({
+      default: '4KB',
+      min: '0',
+      description: 'Least upload speed per second, measured over 10 s.',
+      reload: 'live',
+    }),
+    upload_deadline: duration({
+      default: '10m',
+      min: '1s',
+      max: '2h',
+      description: 'Longest time one upload may take.',
+      reload: 'live',
+    }),
+    pdf_threads: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 2,
+      description: 'Threads per worker that open and split documents.',
+      reload: 'restart',
+      unit: 'threads',
+    }),
+    response_padding_after: duration({
+      default: '60s',
+      min: '100ms',
+      max: '4m',
+      description:
+        'A JSON answer slower than this sends its headers early and keeps the line alive with white space.',
+      reload: 'live',
+    }),
+  },
+  { description: 'Bounds on pages, bytes and time.' },
+);
+
+export const PoolConfig = Type.Object(
+  {
+    name: Type.Unsafe<string>({ ...name, description: 'Name of the pool, in logs, status and pod names.' }),
+    models: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      default: [],
+      description: 'Model names a client may ask for beside the pool’s own name.',
+    }),
+    provider: Type.Union([Type.Literal('local')], {
+      default: 'local',
+      description: 'Where the pods come from.',
+    }),
+    engine: Type.Union([Type.Literal('tesseract'), Type.Literal('sleep')], {
+      default: 'tesseract',
+      description:
+        'What reads a page. `sleep` reads nothing: it holds a page for a set time and says so in every answer.',
+    }),
+    width: Type.Integer({
+      minimum: 1,
+      maximum: 1_024,
+      default: 1,
+      description: 'Pages in flight on one pod.',
+      unit: 'pages',
+    }),
+    min_pods: Type.Integer({
+      minimum: 0,
+      maximum: 512,
+      default: 0,
+      description: 'Floor: pods kept ready.',
+      unit: 'pods',
+      reload: 'live',
+    }),
+    max_pods: Type.Integer({
+      minimum: 0,
+      maximum: 512,
+      default: 1,
+      description: 'Cap: pods never exceeded; 0 turns renting off.',
+      unit: 'pods',
+      reload: 'live',
+    }),
+    boot_deadline: duration({
+      default: '2m',
+      min: '1s',
+      max: '2h',
+      description: 'A pod that does not answer by then is ended.',
+    }),
+    boot_estimate: duration({
+      default: '3s',
+      min: '0',
+      max: '1h',
+      description: 'What one boot costs in time: the measure of rent-or-wait and keep-or-drop.',
+    }),
+    idle_timeout: duration({
+      default: '60s',
+      min: '0',
+      max: '7d',
+      description: 'An idle pod above the floor is kept this long.',
+    }),
+    dead_man: duration({
+      default: '20m',
+      min: '5s',
+      max: '24h',
+      description: 'A pod that has not heard from its owner for this long ends itself (R-044).',
+    }),
+    languages: Type.Array(Type.String({ pattern: '^[a-z]{3}(_[a-z]+)?$' }), {
+      default: ['eng'],
+      description: 'Languages of the CPU engine, unless the request names others.',
+    }),
+    dpi: Type.Integer({
+      minimum: 72,
+      maximum: 600,
+      default: 200,
+      description: 'Resolution at which PDF pages are drawn.',
+    }),
+    tesseract: Type.Union([Type.Literal('auto'), Type.Literal('cli'), Type.Literal('js')], {
+      default: 'auto',
+      description: 'Debian’s program or the WebAssembly build; auto takes the program when it is installed.',
+    }),
+    page_timeout: duration({
+      default: '2m',
+      min: '1s',
+      max: '14m',
+      description: 'Longest time the CPU engine works on a page.',
+    }),
+    sleep: duration({
+      default: '1s',
+      min: '0',
+      max: '14m',
+      description: 'How long the sleep engine holds a page.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The whole configuration, as a user writes it in `pagefleet.yaml`. The source of types, defaults, bounds, names and the reference page. */
+export const ConfigSchema = Type.Object(
+  {
+    cluster: Type.String({
+      pattern: '^[a-z][a-z0-9-]{0,30}$',
+      default: 'pagefleet',
+      description: 'Name of the cluster, for people: logs and pod names.',
+      reload: 'restart',
+    }),
+    state_dir: Type.String({
+      minLength: 1,
+      default: '.pagefleet',
+      description: 'Where everything that survives a restart is kept; relative to the configuration file.',
+      reload: 'restart',
+    }),
+    listen: section(
+      {
+        host: Type.String({
+          default: '127.0.0.1',
+          description: 'Address of the endpoint. Anything but loopback needs API keys.',
+          reload: 'restart',
+        }),
+        port: Type.Integer({
+          minimum: 1,
+          maximum: 65_535,
+          default: 8080,
+          description: 'Port of the endpoint.',
+          reload: 'restart',
+        }),
+      },
+      { description: 'Where clients connect.' },
+    ),
+    workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0, maximum: 64 })], {
+      default: 'auto',
+      description:
+        'Forwarding processes; auto is the number of cores. 0 leaves forwarding to the controller’s child.',
+      reload: 'restart',
+    }),
+    api_keys: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({
+            minLength: 1,
+            maxLength: 60,
+            description: 'Who holds the key; pages are shared fairly between names.',
+          }),
+          sha256: Type.String({
+            pattern: '^[0-9a-f]{64}$',
+            description: 'SHA-256 of the key in hex: the file holds no secret.',
+          }),
+          role: Type.Union([Type.Literal('client'), Type.Literal('operator')], {
+            default: 'client',
+            description: 'What the key may do.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        default: [],
+        description: 'Bearer keys. Without any, the endpoint listens on loopback only.',
+        reload: 'restart',
+      },
+    ),
+    document_hosts: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'Hosts from which `document_url` may be fetched over https. Empty: none.',
+      reload: 'restart',
+    }),
+    limits: Limits,
+    pools: Type.Array(PoolConfig, {
+      minItems: 1,
+      maxItems: 32,
+      default: [{ name: 'ocr', min_pods: 1, max_pods: 2 }],
+      description: 'The pods of one model with one configuration each.',
+    }),
+    control: section(
+      {
+        probe_interval: duration({
+          default: '45s',
+          min: '100ms',
+          max: '5m',
+          description: 'Pause between probes of a quarantined pod; three failed ones end it.',
+          reload: 'live',
+        }),
+        probe_timeout: duration({
+          default: '3s',
+          min: '50ms',
+          max: '30s',
+          description: 'A probe that takes longer has failed.',
+          reload: 'live',
+        }),
+        trial_delay: duration({
+          default: '5s',
+          min: '50ms',
+          max: '5m',
+          description: 'First pause before a refusing pod gets one trial page; doubles to 60 times as much.',
+          reload: 'live',
+        }),
+        adoption_interval: duration({
+          default: '60s',
+          min: '500ms',
+          max: '10m',
+          description: 'Pause between listings of the account.',
+          reload: 'live',
+        }),
+        ramp_pods: Type.Integer({
+          minimum: 1,
+          maximum: 128,
+          default: 8,
+          description: 'Pods that may boot at the same time.',
+          unit: 'pods',
+          reload: 'live',
+        }),
+      },
+      { description: 'How pods are watched.' },
+    ),
+    log_level: Type.Union(
+      [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')],
+      { default: 'info', description: 'Least level that is logged.', reload: 'restart' },
+    ),
+    watchdog: section(
+      {
+        stall: duration({
+          default: '3s',
+          min: '100ms',
+          max: '10m',
+          description: 'Silence of an event loop after which its stack is logged (R-019).',
+          reload: 'restart',
+        }),
+        fatal: duration({
+          default: '60s',
+          min: '1s',
+          max: '1h',
+          description: 'Silence after which the process ends itself.',
+          reload: 'restart',
+        }),
+      },
+      { description: 'The watch over each event loop.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type WrittenConfig = Static<typeof ConfigSchema>;
+/** What the code gets: every value present, converted and frozen. `workers: 'auto'` is resolved by the loader. */
+export type Config = Omit<Resolved<WrittenConfig>, 'workers'> & { readonly workers: number };
+export type Pool = Config['pools'][number];

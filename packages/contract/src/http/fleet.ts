@@ -1,0 +1,101 @@
+/** `GET /v1/fleet/status`, also `/v1/runpod/status`. Names are contract (R-093): they are never renamed. */
+export interface FleetStatus {
+  cluster: string;
+  at: string;
+  epoch: number;
+  summary: {
+    pods_ready: number;
+    pods_booting: number;
+    pods_quarantined: number;
+    pods_draining: number;
+    live_hourly_usd: number;
+    live_hourly_serving_usd: number;
+    live_hourly_booting_usd: number;
+    live_hourly_quarantined_usd: number;
+    spend_today_usd: number;
+    pages_in_flight: number;
+    pages_waiting: number;
+    pages_per_second: number;
+  };
+  pools: PoolStatus[];
+  pods: PodStatus[];
+  workers: WorkerStatus[];
+  /** sources that were late: their values are the last known ones, with their age (R-090) */
+  degraded: { source: string; ageMs: number | null; reason: string }[];
+  alarms: { code: string; message: string; sinceMs: number }[];
+}
+
+export interface PoolStatus {
+  name: string;
+  models: string[];
+  provider: string;
+  engine: string;
+  min_pods: number;
+  max_pods: number;
+  effective_max_pods: number;
+  /** which limit makes `effective_max_pods` what it is */
+  binding: string;
+  client_pods: number | null;
+  client_max_pods: number | null;
+  client_lease_expires_in_s: number | null;
+  pods: Record<PodStateWord, number>;
+  in_flight: number;
+  waiting: number;
+  unsplit: number;
+  refused: number;
+  pages_per_second: number;
+}
+
+export type PodStateWord =
+  | 'renting'
+  | 'booting'
+  | 'serving'
+  | 'quarantined'
+  | 'draining'
+  | 'terminating'
+  | 'terminated';
+
+export interface PodStatus {
+  id: string;
+  name: string;
+  pool: string;
+  provider: string;
+  state: PodStateWord;
+  reason: string | null;
+  capacity: number;
+  soft_limit: number;
+  inflight: number;
+  used: number;
+  price_usd_per_hour: number | null;
+  age_s: number;
+  last_probe_ago_s: number | null;
+  quarantine_remaining_s: number | null;
+  engine: string | null;
+  cpu_percent: number | null;
+  rss_bytes: number | null;
+  pages_per_second: number;
+  settings: Record<string, unknown> | null;
+  warnings: string[];
+}
+
+export interface WorkerStatus {
+  worker: number;
+  boot_id: string;
+  pid: number;
+  state: string;
+  report_age_ms: number | null;
+  acked: boolean;
+  in_flight: number;
+  waiting: number;
+  pods: number;
+  width: number;
+  rss_bytes: number | null;
+}
+
+/** `GET /v1/fleet/plan`: what the next pass would do and why. */
+export interface FleetPlan {
+  at: string;
+  actions: { kind: string; pod?: string; pool?: string; why: string }[];
+  reasons: string[];
+  wake_in_ms: number;
+}
