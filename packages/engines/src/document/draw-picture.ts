@@ -1,0 +1,101 @@
+import { PagefleetError } from '@pagefleet/contract';
+import type { Metadata } from 'sharp';
+import { DECODE_FACTOR, fitScale } from './raster-limits.ts';
+import { type Density, readDensity } from './read-density.ts';
+import { sharp } from './sharp.ts';
+
+/** An 8-bit grey PNG, upright, with square pixels. */
+export interface Picture {
+  readonly png: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  /** null when the file does not say */
+  readonly dpi: number | null;
+}
+
+export interface PictureLimits {
+  readonly maxPixels: number;
+}
+
+/** Decodes one page of an image file. Every depth, colour and alpha ends as grey on white. */
+export async function drawPicture(
+  bytes: Uint8Array,
+  pageIndex: number,
+  limits: PictureLimits,
+): Promise<Picture> {
+  const shape = await readShape(bytes, pageIndex, limits);
+  const input = sharp(bytes, {
+    page: pageIndex,
+    limitInputPixels: limits.maxPixels * DECODE_FACTOR,
+    // 'error' reads what libtiff and libjpeg only warn about, as every viewer does.
+    failOn: 'error',
+  });
+  const drawn = input
+    .autoOrient()
+    .resize(shape.width, shape.height, { fit: 'fill' })
+    .flatten({ background: 'white' })
+    .toColourspace('b-w')
+    .png({ compressionLevel: 3 });
+  try {
+    const { data, info } = await drawn.toBuffer({ resolveWithObject: true });
+    return { png: data, width: info.width, height: info.height, dpi: shape.dpi };
+  } catch (cause) {
+    throw new PagefleetError('page_unreadable', `page ${pageIndex + 1} cannot be decoded`, { cause });
+  }
+}
+
+interface Shape {
+  readonly width: number;
+  readonly height: number;
+  readonly dpi: number | null;
+}
+
+async function readShape(bytes: Uint8Array, pageIndex: number, limits: PictureLimits): Promise<Shape> {
+  const metadata = await readMetadata(bytes, pageIndex);
+  refuseHuge(metadata, pageIndex, limits);
+  const turned = (metadata.orientation ?? 1) >= 5;
+  const density = readDensity(bytes, pageIndex);
+  return uprightShape(metadata, turned, density, limits);
+}
+
+async function readMetadata(bytes: Uint8Array, pageIndex: number): Promise<Metadata> {
+  try {
+    return await sharp(bytes, { page: pageIndex, limitInputPixels: false }).metadata();
+  } catch (cause) {
+    throw new PagefleetError('page_unreadable', `page ${pageIndex + 1} is no picture that can be decoded`, {
+      cause,
+    });
+  }
+}
+
+/** From the header alone, before a pixel is decoded. */
+export function refuseHuge(
+  size: { width: number; height: number },
+  pageIndex: number,
+  limits: PictureLimits,
+): void {
+  const pixels = size.width * size.height;
+  const most = limits.maxPixels * DECODE_FACTOR;
+  if (pixels <= most) return;
+  throw new PagefleetError(
+    'page_too_large',
+    `page ${pageIndex + 1} is ${size.width} by ${size.height} pixels; at most ${most} pixels are decoded`,
+  );
+}
+
+/** A fax line is half as dense as its columns: the sparser direction is stretched, so that letters keep their shape. */
+function uprightShape(
+  size: { width: number; height: number },
+  turned: boolean,
+  density: Density | null,
+  limits: PictureLimits,
+): Shape {
+  const dpi = density ? Math.max(density.x, density.y) : null;
+  const squareWidth = density && dpi ? size.width * (dpi / density.x) : size.width;
+  const squareHeight = density && dpi ? size.height * (dpi / density.y) : size.height;
+  const scale = fitScale(squareWidth, squareHeight, limits.maxPixels);
+  const width = Math.max(1, Math.round(squareWidth * scale));
+  const height = Math.max(1, Math.round(squareHeight * scale));
+  const scaledDpi = dpi === null ? null : Math.max(1, Math.round(dpi * scale));
+  return turned ? { width: height, height: width, dpi: scaledDpi } : { width, height, dpi: scaledDpi };
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+
+/** WASM memory grows and never shrinks, so an instance that has grown past this takes no further document. */
+const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
+
+let current: Promise<WrappedPdfiumModule> | null = null;
+
+/**
+ * The pdfium of this thread. All calls into it are synchronous, so callers run in a worker thread. A grown or broken
+ * instance is left to the garbage collector and replaced; documents still open keep the one they were opened with.
+ */
+export async function getPdfium(): Promise<WrappedPdfiumModule> {
+  if (current && heapOf(await current).byteLength > RECYCLE_ABOVE_BYTES) current = null;
+  current ??= startPdfium();
+  try {
+    return await current;
+  } catch (cause) {
+    current = null;
+    throw cause;
+  }
+}
+
+/** After a trap inside the module (out of memory, stack overflow) its state is unknown: it serves nobody again. */
+export async function discardPdfium(broken: WrappedPdfiumModule): Promise<void> {
+  if (current && (await current.catch(() => null)) === broken) current = null;
+}
+
+/** The view is replaced whenever the memory grows: ask again after every call that may allocate. */
+export function heapOf(pdfium: WrappedPdfiumModule): Uint8Array {
+  // The package's types lean on a global that is declared for browsers only.
+  return (pdfium.pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
+}
+
+async function startPdfium(): Promise<WrappedPdfiumModule> {
+  const wasm = await readFile(createRequire(import.meta.url).resolve('@embedpdf/pdfium/pdfium.wasm'));
+  const pdfium = await init({ wasmBinary: new Uint8Array(wasm).buffer });
+  pdfium.PDFiumExt_Init();
+  return pdfium;
+}
