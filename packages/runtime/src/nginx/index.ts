@@ -1,0 +1,5 @@
+export { fillTemplate } from './fill-template.ts';
+export { observeNginxBox } from './observe-box.ts';
+export { type GenerationFiles, PAGE_PATHS, renderGeneration } from './render-generation.ts';
+export { renderNginxMain } from './render-main.ts';
+export { sizeNginx } from './size-nginx.ts';
