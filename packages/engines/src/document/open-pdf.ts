@@ -1,23 +1,70 @@
 import { PagefleetError } from '@pagefleet/contract';
-import { countPagesInPdf } from './count-pages-in-pdf.ts';
+import { countPageObjects, countPagesInPdf } from './count-pages-in-pdf.ts';
 import type { DocumentPage, OpenedDocument } from './open-document.ts';
 import { PdfHandle } from './pdf-handle.ts';
-import { repairWithQpdf } from './repair-with-qpdf.ts';
+import { countPagesWithQpdf, rebuildWithQpdf, repairWithQpdf } from './repair-with-qpdf.ts';
 
+/**
+ * pdfium refuses files that others open (a lost startxref, a broken page tree), so a second reader is heard before a file
+ * is called dead.
+ */
 export async function openPdf(bytes: Uint8Array): Promise<OpenedDocument> {
-  const { pdf, secondReader } = await openWithEitherReader(bytes);
-  const counted = await countPagesInPdf(pdf, bytes);
-  if (counted === 0) {
-    pdf.close();
-    throw new PagefleetError('document_damaged', 'the PDF claims pages but none of them can be opened');
+  const first = await tryReader(bytes);
+  if (first.outcome === 'readable') return await withoutLostPages(bytes, first);
+  if (first.outcome === 'encrypted') throw encrypted();
+
+  const repair = await repairWithQpdf(bytes);
+  if (repair.outcome === 'encrypted') throw encrypted();
+  const second = repair.outcome === 'repaired' ? await tryReader(repair.bytes) : null;
+  if (second?.outcome === 'readable') return pdfDocument(bytes, second, true);
+  if (first.outcome === 'empty') throw new PagefleetError('document_without_pages', 'the PDF has no pages');
+  const secondReason =
+    repair.outcome === 'failed' ? repair.reason : 'what qpdf makes of it cannot be opened either';
+  throw new PagefleetError('document_damaged', `the PDF is damaged: ${first.reason}; ${secondReason}`);
+}
+
+/** A `/Count` that is too small hides pages from pdfium without a word. */
+async function withoutLostPages(bytes: Uint8Array, first: Readable): Promise<OpenedDocument> {
+  if (countPageObjects(bytes) > first.pageCount) {
+    const walked = await countPagesWithQpdf(bytes);
+    const rebuild = walked !== null && walked > first.pageCount ? await rebuildWithQpdf(bytes) : null;
+    const second = rebuild?.outcome === 'repaired' ? await tryReader(rebuild.bytes) : null;
+    if (second?.outcome === 'readable') {
+      first.pdf.close();
+      return pdfDocument(bytes, second, true);
+    }
   }
-  return pdfDocument(bytes, pdf, counted, secondReader);
+  return pdfDocument(bytes, first, false);
+}
+
+type Attempt =
+  | { readonly outcome: 'readable'; readonly pdf: PdfHandle; readonly pageCount: number }
+  | { readonly outcome: 'encrypted' }
+  | { readonly outcome: 'empty' }
+  | { readonly outcome: 'damaged'; readonly reason: string };
+
+async function tryReader(bytes: Uint8Array): Promise<Attempt> {
+  const opening = await PdfHandle.open(bytes);
+  if (opening.outcome !== 'opened') return opening;
+  const { pdf } = opening;
+  if (pdf.claimedPageCount() === 0) {
+    pdf.close();
+    return { outcome: 'empty' };
+  }
+  const pageCount = await countPagesInPdf(pdf, bytes);
+  if (pageCount > 0) return { outcome: 'readable', pdf, pageCount };
+  pdf.close();
+  return { outcome: 'damaged', reason: 'it claims pages but none of them can be opened' };
+}
+
+interface Readable {
+  readonly pdf: PdfHandle;
+  readonly pageCount: number;
 }
 
 function pdfDocument(
   bytes: Uint8Array,
-  pdf: PdfHandle,
-  pageCount: number,
+  { pdf, pageCount }: Readable,
   repairedAlready: boolean,
 ): OpenedDocument {
   let second: Promise<PdfHandle | null> | null = repairedAlready ? Promise.resolve(null) : null;
@@ -52,27 +99,6 @@ function pdfDocument(
       second = Promise.resolve(null);
     },
   };
-}
-
-/** pdfium refuses files that others open (a lost startxref), so a second reader is heard before a file is called dead. */
-async function openWithEitherReader(bytes: Uint8Array): Promise<{ pdf: PdfHandle; secondReader: boolean }> {
-  const first = await PdfHandle.open(bytes);
-  if (first.outcome === 'encrypted') throw encrypted();
-  if (first.outcome === 'opened') {
-    if (first.pdf.claimedPageCount() > 0) return { pdf: first.pdf, secondReader: false };
-    first.pdf.close();
-  }
-  const repair = await repairWithQpdf(bytes);
-  if (repair.outcome === 'encrypted') throw encrypted();
-  const second = repair.outcome === 'repaired' ? await PdfHandle.open(repair.bytes) : null;
-  if (second?.outcome === 'opened') {
-    if (second.pdf.claimedPageCount() > 0) return { pdf: second.pdf, secondReader: true };
-    second.pdf.close();
-  }
-  if (first.outcome === 'opened') throw new PagefleetError('document_without_pages', 'the PDF has no pages');
-  const secondReason =
-    repair.outcome === 'failed' ? repair.reason : 'what qpdf makes of it cannot be opened either';
-  throw new PagefleetError('document_damaged', `the PDF is damaged: ${first.reason}; ${secondReason}`);
 }
 
 async function openRepaired(bytes: Uint8Array): Promise<PdfHandle | null> {

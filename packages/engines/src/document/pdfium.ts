@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 
 /** WASM memory grows and never shrinks, so an instance that has grown past this takes no further document. */
-const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
+export const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
 
 let current: Promise<WrappedPdfiumModule> | null = null;
 
@@ -31,6 +31,12 @@ export async function discardPdfium(broken: WrappedPdfiumModule): Promise<void> 
 export function heapOf(pdfium: WrappedPdfiumModule): Uint8Array {
   // The package's types lean on a global that is declared for browsers only.
   return (pdfium.pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
+}
+
+/** 0 when this thread has none. */
+export async function getPdfiumHeapBytes(): Promise<number> {
+  const pdfium = await current?.catch(() => null);
+  return pdfium ? heapOf(pdfium).byteLength : 0;
 }
 
 async function startPdfium(): Promise<WrappedPdfiumModule> {

@@ -15,11 +15,25 @@ const MAX_GROWTH_SLACK_BYTES = 16 * 1024 * 1024;
 
 const ABSENT = 'the second reader, the program qpdf, is not installed here';
 
+const QUIET = ['--warning-exit-0', '--no-warn'];
+
 /** Rewrites a PDF whole: lost cross references are found again by scanning. */
-export async function repairWithQpdf(bytes: Uint8Array, program = 'qpdf'): Promise<Repair> {
-  const args = ['--warning-exit-0', '--no-warn', '--decrypt', '--object-streams=preserve'];
+export function repairWithQpdf(bytes: Uint8Array, program = 'qpdf'): Promise<Repair> {
+  return rewrite(program, bytes, (path) => [...QUIET, '--decrypt', path, '-']);
+}
+
+/** Moves every page that the tree holds into a new file, whose count is then true. */
+export function rebuildWithQpdf(bytes: Uint8Array, program = 'qpdf'): Promise<Repair> {
+  return rewrite(program, bytes, (path) => [...QUIET, '--empty', '--pages', path, '1-z', '--', '-']);
+}
+
+async function rewrite(
+  program: string,
+  bytes: Uint8Array,
+  argsFor: (path: string) => string[],
+): Promise<Repair> {
   const maxOutputBytes = bytes.length * MAX_GROWTH + MAX_GROWTH_SLACK_BYTES;
-  const run = await runQpdf(program, bytes, (path) => [...args, path, '-'], maxOutputBytes);
+  const run = await runQpdf(program, bytes, argsFor, maxOutputBytes);
   if (run.outcome === 'absent') return { outcome: 'failed', reason: ABSENT };
   if (run.outcome === 'killed') return { outcome: 'failed', reason: `qpdf was ended (${run.because})` };
   if (run.exitCode === 0) return { outcome: 'repaired', bytes: run.stdout };
@@ -29,8 +43,12 @@ export async function repairWithQpdf(bytes: Uint8Array, program = 'qpdf'): Promi
 
 /** How many pages there really are, found by walking the page tree, not by believing its count; null when unknown. */
 export async function countPagesWithQpdf(bytes: Uint8Array, program = 'qpdf'): Promise<number | null> {
-  const args = ['--warning-exit-0', '--no-warn', '--json=2', '--json-key=pages'];
-  const run = await runQpdf(program, bytes, (path) => [...args, path], 64 * 1024 * 1024);
+  const run = await runQpdf(
+    program,
+    bytes,
+    (path) => [...QUIET, '--json=2', '--json-key=pages', path],
+    64 * 1024 * 1024,
+  );
   if (run.outcome !== 'exited' || run.exitCode !== 0) return null;
   try {
     const parsed: unknown = JSON.parse(run.stdout.toString('utf8'));

@@ -64,6 +64,8 @@ function drawRaster(pdf: PdfHandle, page: number, settings: DrawSettings): Raste
     pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, DRAW_ANNOTATIONS);
     drawFormFields(pdf, page, { bitmap, width, height });
     const grey = copyRows(pdf, bitmap, width, height);
+    // pdfium leaves out what it cannot decode; a page that is nothing but a broken scan must not pass for a blank one.
+    if (grey && isWhite(grey) && hasUndecodableImage(pdf, page)) return null;
     return grey && { grey, width, height, dpi: Math.max(1, Math.round(scale * POINTS_PER_INCH)) };
   } finally {
     pdfium.FPDFBitmap_Destroy(bitmap);
@@ -101,4 +103,23 @@ function copyRows(pdf: PdfHandle, bitmap: number, width: number, height: number)
     grey.set(heap.subarray(from + row * stride, from + row * stride + width), row * width);
   }
   return grey;
+}
+
+function isWhite(grey: Uint8Array): boolean {
+  return grey.every((value) => value === 0xff);
+}
+
+const IMAGE_OBJECT = 3;
+
+function hasUndecodableImage(pdf: PdfHandle, page: number): boolean {
+  const { pdfium } = pdf;
+  const count = pdfium.FPDFPage_CountObjects(page);
+  for (let index = 0; index < count; index += 1) {
+    const object = pdfium.FPDFPage_GetObject(page, index);
+    if (object === 0 || pdfium.FPDFPageObj_GetType(object) !== IMAGE_OBJECT) continue;
+    const bitmap = pdfium.FPDFImageObj_GetBitmap(object);
+    if (bitmap === 0) return true;
+    pdfium.FPDFBitmap_Destroy(bitmap);
+  }
+  return false;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
+import { RECYCLE_ABOVE_BYTES } from '../document/pdfium.ts';
 import type { DrawSettings } from './draw-pdf-page.ts';
 import type { DrawAnswer, DrawTask } from './render-worker.ts';
 
@@ -12,21 +13,48 @@ export interface RenderPool {
   close(): Promise<void>;
 }
 
-/** Drawing is pure CPU in synchronous WASM calls, so it has threads of its own, started when first needed. */
+const THREAD_IDLE_MS = 30_000;
+
+/**
+ * Drawing is pure CPU in synchronous WASM calls, so it has threads of its own (R-018), started when first needed.
+ * The memory of a WASM heap comes back only with the end of its thread: after a page that grew one too far the
+ * threads finish what they do and new ones take the next pages.
+ */
 export function createRenderPool(width: number, settings: DrawSettings): RenderPool {
-  const pool = new Piscina<DrawTask, DrawAnswer>({
-    filename: join(import.meta.dirname, 'render-worker.ts'),
-    minThreads: 0,
-    maxThreads: Math.max(1, Math.min(width, availableParallelism())),
-    idleTimeout: 60_000,
-    concurrentTasksPerWorker: 1,
-  });
+  const maxThreads = Math.max(1, Math.min(width, availableParallelism()));
+  const retiring = new Set<Promise<void>>();
+  let pool = startPool(maxThreads);
 
   async function draw(bytes: Uint8Array, signal: AbortSignal): Promise<Picture> {
-    const answer = await pool.run({ bytes, settings }, { signal });
-    if (answer.ok) return answer.picture;
+    const drawnIn = pool;
+    const answer = await drawnIn.run({ bytes, settings }, { signal });
+    if (answer.heapBytes > RECYCLE_ABOVE_BYTES && drawnIn === pool) {
+      pool = startPool(maxThreads);
+      retire(drawnIn);
+    }
+    if (answer.outcome === 'drawn') return answer.picture;
     throw new PagefleetError(answer.code, answer.message);
   }
 
-  return { draw, close: () => pool.destroy() };
+  function retire(old: Piscina<DrawTask, DrawAnswer>): void {
+    const retired = old.close().finally(() => retiring.delete(retired));
+    retiring.add(retired);
+  }
+
+  return {
+    draw,
+    async close() {
+      await Promise.all([pool.destroy(), ...retiring]);
+    },
+  };
+}
+
+function startPool(maxThreads: number): Piscina<DrawTask, DrawAnswer> {
+  return new Piscina<DrawTask, DrawAnswer>({
+    filename: join(import.meta.dirname, 'render-worker.ts'),
+    minThreads: 0,
+    maxThreads,
+    idleTimeout: THREAD_IDLE_MS,
+    concurrentTasksPerWorker: 1,
+  });
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import type { Picture } from '../document/draw-picture.ts';
+import { getPdfiumHeapBytes } from '../document/pdfium.ts';
 import { type DrawSettings, drawPdfPage } from './draw-pdf-page.ts';
 
 export interface DrawTask {
@@ -8,17 +9,24 @@ export interface DrawTask {
 }
 
 /** Errors travel as values: a class does not survive the way between threads. */
-export type DrawAnswer =
-  | { readonly ok: true; readonly picture: Picture }
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+export type DrawAnswer = { readonly heapBytes: number } & (
+  | { readonly outcome: 'drawn'; readonly picture: Picture }
+  | { readonly outcome: 'failed'; readonly code: ErrorCode; readonly message: string }
+);
 
 export default async function draw(task: DrawTask): Promise<DrawAnswer> {
   try {
     const picture = await drawPdfPage(task.bytes, task.settings);
-    const answer: DrawAnswer = { ok: true, picture };
-    return answer;
+    return { outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() };
   } catch (cause) {
-    if (cause instanceof PagefleetError) return { ok: false, code: cause.code, message: cause.message };
-    return { ok: false, code: 'engine_failed', message: `the page could not be drawn: ${String(cause)}` };
+    const heapBytes = await getPdfiumHeapBytes();
+    if (cause instanceof PagefleetError)
+      return { outcome: 'failed', code: cause.code, message: cause.message, heapBytes };
+    return {
+      outcome: 'failed',
+      code: 'engine_failed',
+      message: `drawing the page failed: ${String(cause)}`,
+      heapBytes,
+    };
   }
 }

@@ -4,16 +4,17 @@ import { PagefleetError } from '@pagefleet/contract';
 import type { Picture } from '../document/draw-picture.ts';
 import { type RunOutcome, runProgram } from '../run-program.ts';
 import { parseTsv, type Reading } from './parse-tsv.ts';
-import { AUTOMATIC_SEGMENTATION, isRotation, type Recogniser, type Rotation } from './recogniser.ts';
+import { isRotation, type Recogniser, type Rotation } from './recogniser.ts';
 
 /** Several OpenMP threads fight for the cores: the same pages took seven times as long. */
 const ONE_THREAD = { OMP_THREAD_LIMIT: '1' };
-const ORIENTATION_ONLY = 0;
+const AUTOMATIC_SEGMENTATION = '3';
+const ORIENTATION_ONLY = '0';
 const MAX_TSV_BYTES = 64 * 1024 * 1024;
 const QUESTION_TIMEOUT_MS = 10_000;
 const NEVER = new AbortController().signal;
 
-export function findTesseract(path = process.env['PATH'] ?? ''): string | null {
+export function findTesseract(path = process.env.PATH ?? ''): string | null {
   for (const folder of path.split(delimiter)) {
     const program = join(folder, 'tesseract');
     try {
@@ -49,14 +50,14 @@ export function createCliRecogniser(program: string): Recogniser {
     asked: readonly string[],
     signal: AbortSignal,
   ): Promise<Reading> {
-    const args = ['stdin', 'stdout', '--psm', String(AUTOMATIC_SEGMENTATION), '-l', asked.join('+')];
+    const args = ['stdin', 'stdout', '--psm', AUTOMATIC_SEGMENTATION, '-l', asked.join('+')];
     const run = await runOnPicture(program, picture, [...args, ...dpiArgs(picture), 'tsv'], signal);
     return parseTsv(outputOf(run, signal));
   }
 
   async function detectRotation(picture: Picture, signal: AbortSignal): Promise<Rotation | null> {
     if (!languages.includes('osd')) return null;
-    const args = ['stdin', 'stdout', '--psm', String(ORIENTATION_ONLY), ...dpiArgs(picture)];
+    const args = ['stdin', 'stdout', '--psm', ORIENTATION_ONLY, ...dpiArgs(picture)];
     const run = await runOnPicture(program, picture, args, signal);
     // Too little text to tell ends with an error of its own; it is an answer here.
     if (run.outcome === 'exited' && run.exitCode !== 0) return null;

@@ -5,6 +5,7 @@ import type { Engine, PageInput, TesseractSettings } from '../port.ts';
 import { createRenderPool, type RenderPool } from '../render/render-pool.ts';
 import { chooseLanguages } from './choose-languages.ts';
 import { createCliRecogniser, findTesseract } from './cli-recogniser.ts';
+import { createJsRecogniser } from './js-recogniser.ts';
 import { readUpright } from './read-upright.ts';
 import type { Recogniser } from './recogniser.ts';
 import { toPageResult } from './to-page-result.ts';
@@ -47,8 +48,16 @@ export function createTesseractEngine(settings: TesseractSettings): Engine {
   );
 }
 
-function chooseRecogniser(_settings: TesseractSettings): Recogniser {
-  return createCliRecogniser(findTesseract() ?? 'tesseract');
+function chooseRecogniser(settings: TesseractSettings): Recogniser {
+  const program = settings.implementation === 'js' ? null : findTesseract();
+  if (program) return createCliRecogniser(program);
+  if (settings.implementation === 'cli') {
+    throw new PagefleetError(
+      'config_invalid',
+      'the engine is set to the program tesseract, which is not on PATH; install it or set the implementation to auto',
+    );
+  }
+  return createJsRecogniser(settings.width);
 }
 
 function toPicture(

@@ -8,6 +8,8 @@ import { meanConfidence, type ReadPicture, wordsOf } from './to-page-result.ts';
 const DOUBTFUL_BELOW_CONFIDENCE = 65;
 /** With so few words the orientation cannot be detected, but reading the other ways up costs little. */
 const FEW_WORDS = 40;
+/** An upright reading wins over a sideways one unless it is clearly less sure. */
+const SIDEWAYS_ALLOWANCE = 5;
 const UNKNOWN_DPI = 72;
 
 /** Reads as it stands; only a doubtful reading pays for the orientation pass and a second reading. */
@@ -22,7 +24,7 @@ export async function readUpright(
     const detected = await recogniser.detectRotation(picture, signal);
     for (const rotation of rotationsToTry(detected, best.reading)) {
       const other = await readTurned(picture, rotation);
-      if (confidenceOf(other.reading) > confidenceOf(best.reading)) best = other;
+      if (confidenceOf(other.reading) + allowanceFor(best.reading) > confidenceOf(best.reading)) best = other;
     }
   }
   return best;
@@ -32,6 +34,10 @@ export async function readUpright(
     const reading = await recogniser.recognise(turned, languages, signal);
     return { reading, width: turned.width, height: turned.height, dpi: turned.dpi ?? UNKNOWN_DPI, rotation };
   }
+}
+
+function allowanceFor(reading: Reading): number {
+  return isSideways(reading) ? SIDEWAYS_ALLOWANCE : 0;
 }
 
 function rotationsToTry(detected: Rotation | null, reading: Reading): readonly Rotation[] {

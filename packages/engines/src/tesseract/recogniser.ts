@@ -17,9 +17,6 @@ export interface Recogniser {
   close(): Promise<void>;
 }
 
-/** Words are found by automatic segmentation; the "one block" that is the npm package's default scrambles columns. */
-export const AUTOMATIC_SEGMENTATION = 3;
-
 export function isRotation(degrees: number): degrees is Rotation {
   return degrees === 0 || degrees === 90 || degrees === 180 || degrees === 270;
 }
