@@ -277,6 +277,7 @@ export const ConfigSchema = Type.Object(
           sha256: Type.String({
             pattern: '^[0-9a-f]{64}$',
             description: 'SHA-256 of the key in hex: the file holds no secret.',
+            'x-secret': true,
           }),
           role: Type.Union([Type.Literal('client'), Type.Literal('operator')], {
             default: 'client',

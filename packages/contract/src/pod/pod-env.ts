@@ -3,6 +3,9 @@ import { type Static, Type } from 'typebox';
 /** Version of the settings schema below; a pod reports the version it knows (R-045). */
 export const POD_SETTINGS_VERSION = 1;
 
+/** What every variable that tells a pod something starts with. */
+export const POD_ENV_PREFIX = 'PAGEFLEET_POD_';
+
 /**
  * All a pod is told, by environment variables `PAGEFLEET_POD_<NAME>`, encoded and decoded through this one schema (R-042).
  * The non-secret part (`PodMark`) is what a listing of the account shows, so that a lost journal can be rebuilt from it.
@@ -26,8 +29,8 @@ export const PodSettings = Type.Object({
   ...PodMark.properties,
   podId: Type.String({ minLength: 1 }),
   token: Type.String({ minLength: 32 }),
-  /** 0 = any free port (local); the gateway writes the port it got into `portFile` */
-  port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+  /** 0 = any free port (local), and then it is not sent; the gateway writes the port it got into `portFile` */
+  port: Type.Integer({ minimum: 0, maximum: 65_535, 'x-zero-is-default': true }),
   portFile: Type.String(),
   host: Type.String(),
   deadManMs: Type.Integer({ minimum: 1_000 }),

@@ -1,0 +1,58 @@
+import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { ConfigIssue } from './config-issue.ts';
+
+export interface YamlText {
+  readonly value: unknown;
+  readonly issues: readonly ConfigIssue[];
+  /** line of a written path such as `pools[1].name`, or of the nearest parent that is written */
+  lineOf(path: string): number | null;
+}
+
+/** Reads YAML 1.2. Duplicate keys are errors: the one that loses would be ignored without a word. */
+export function readYaml(text: string, name: string): YamlText {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter,
+    uniqueKeys: true,
+    prettyErrors: false,
+    version: '1.2',
+  });
+  const issues = [...document.errors, ...document.warnings].map((error) => ({
+    path: name,
+    got:
+      error.code === 'DUPLICATE_KEY' ? `a key twice: ${keyAt(text, error.pos[0])}` : 'text that is not YAML',
+    expected: error.code === 'DUPLICATE_KEY' ? 'each key once' : error.message,
+    from: `${name} line ${lineCounter.linePos(error.pos[0]).line}`,
+  }));
+
+  function lineOf(path: string): number | null {
+    let node: unknown = document.contents;
+    let offset: number | undefined;
+    for (const part of splitPath(path)) {
+      if (isMap(node)) {
+        const pair = node.items.find((item) => isScalar(item.key) && item.key.value === part);
+        if (!pair || !isScalar(pair.key)) break;
+        offset = pair.key.range?.[0] ?? offset;
+        node = pair.value;
+      } else if (isSeq(node)) {
+        node = node.items[Number(part)];
+        offset = (node as { range?: [number, number, number] } | undefined)?.range?.[0] ?? offset;
+      } else break;
+    }
+    return offset === undefined ? null : lineCounter.linePos(offset).line;
+  }
+
+  return { value: issues.length === 0 ? readTree(document) : null, issues, lineOf };
+}
+
+function readTree(document: ReturnType<typeof parseDocument>): unknown {
+  return document.toJS({ maxAliasCount: 100 });
+}
+
+function keyAt(text: string, offset: number): string {
+  return /^[^\s:]*/.exec(text.slice(offset))?.[0] ?? '';
+}
+
+function splitPath(path: string): string[] {
+  return path.split(/[.[\]]+/).filter((part) => part !== '');
+}

@@ -1,0 +1,41 @@
+import pino from 'pino';
+import { redact } from './redact.ts';
+
+export type Logger = pino.Logger;
+
+export interface LoggerOptions {
+  readonly component: string;
+  readonly level: string;
+  readonly bindings?: Record<string, unknown>;
+  /** descriptor or stream; standard output if left out */
+  readonly destination?: number | pino.DestinationStream;
+}
+
+/** Lines kept in memory while a reader of our output does not read; what is beyond is lost, the process is not. */
+const MAX_BUFFERED_BYTES = 4_000_000;
+
+/**
+ * One JSON line per event, the event's name in `event`: `log.info({pod: id}, 'pod_serving')`. Written in the background:
+ * a full pipe must not hold up the loop.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const { destination = 1 } = options;
+  const stream =
+    typeof destination === 'number'
+      ? pino.destination({ fd: destination, sync: false, maxLength: MAX_BUFFERED_BYTES })
+      : destination;
+  return pino(
+    {
+      level: options.level,
+      base: { component: options.component, pid: process.pid, ...options.bindings },
+      messageKey: 'event',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (level) => ({ level }),
+        log: (record) => redact(record) as Record<string, unknown>,
+        bindings: (bindings) => redact(bindings) as Record<string, unknown>,
+      },
+    },
+    stream,
+  );
+}
