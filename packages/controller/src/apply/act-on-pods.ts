@@ -1,0 +1,83 @@
+import type { PodHealth } from '@pagefleet/contract';
+import { type Pod, type PodAction, PROBE_TIMEOUT_MS, type ProbeResult } from '@pagefleet/core';
+import type { Provider } from '@pagefleet/providers';
+import type { Logger } from '@pagefleet/runtime';
+import type { EpochGuard } from '../epoch-guard.ts';
+import type { Fleet } from '../fleet.ts';
+import type { ListingKeeper } from '../observe/listing-keeper.ts';
+import type { PodProber, ProbeAnswer } from '../observe/pod-prober.ts';
+import type { Facts } from '../world.ts';
+
+/** An action that waited longer than this is decided again, never carried out (DESIGN 5). */
+export const ACTION_MAX_AGE_MS = 30_000;
+
+export interface PodActionDeps {
+  readonly fleet: Fleet;
+  readonly facts: Facts;
+  readonly health: Map<string, { readonly health: PodHealth; readonly atMs: number }>;
+  readonly prober: PodProber;
+  readonly provider: Provider;
+  readonly listings: ListingKeeper;
+  readonly guard: EpochGuard;
+  /** null = made with a secret we do not have */
+  readonly tokenOf: (pod: Pod) => string | null;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly requestPass: () => void;
+}
+
+type ProbeAction = Extract<PodAction, { kind: 'probe' | 'trial' }>;
+type TerminateAction = Extract<PodAction, { kind: 'terminate' }>;
+
+/** Carries one action out, outside the mailbox. What it learns comes back as an observation of the next pass. */
+export async function actOnPod(action: PodAction, decidedAtMs: number, deps: PodActionDeps): Promise<void> {
+  const pod = deps.fleet.registry.get(action.podKey);
+  const isStale = deps.nowMs() - decidedAtMs > ACTION_MAX_AGE_MS;
+  if (pod === undefined || pod.revision !== action.revision || isStale) {
+    deps.logger.debug({ action: action.kind, pod: action.podKey }, 'action_dropped');
+    return;
+  }
+  if (action.kind === 'resolve') deps.listings.want(deps.nowMs());
+  else if (action.kind === 'terminate') await terminate(action, deps);
+  else await ask(action, pod, deps);
+}
+
+async function ask(action: ProbeAction, pod: Pod, deps: PodActionDeps): Promise<void> {
+  const answer = await answerOf(action, pod, deps);
+  const endedAtMs = deps.nowMs();
+  const purpose = action.kind === 'trial' ? 'trial' : action.purpose;
+  const result: ProbeResult = { purpose, askedAtMs: action.askedAtMs, endedAtMs, outcome: answer.outcome };
+  deps.facts.probes.set(pod.key, result);
+  if (answer.health !== null) deps.health.set(pod.key, { health: answer.health, atMs: endedAtMs });
+  deps.logger.debug({ pod: pod.id, purpose, outcome: answer.outcome }, 'probe_done');
+  deps.requestPass();
+}
+
+async function answerOf(action: ProbeAction, pod: Pod, deps: PodActionDeps): Promise<ProbeAnswer> {
+  const token = deps.tokenOf(pod);
+  if (token === null || pod.url === null) return { outcome: 'unproven', health: null };
+  const target = { url: pod.url, token };
+  if (action.kind === 'trial') return deps.prober.trial(target, action.timeoutMs);
+  const lane = action.purpose === 'boot' ? 'boot' : 'control';
+  const timeoutMs = Math.min(action.timeoutMs, PROBE_TIMEOUT_MS[action.purpose]);
+  return deps.prober.probe(target, { timeoutMs, lane });
+}
+
+async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<void> {
+  const inCharge = await deps.guard.check();
+  // Without NATS hard limits still act (DESIGN 3); whatever else ends a pod can wait until somebody is in charge.
+  const mayActAlone = action.why === 'stopping' || action.why === 'over-budget';
+  if (inCharge === 'deposed' || (inCharge === 'unknown' && !mayActAlone)) {
+    deps.logger.warn({ pod: action.id, inCharge }, 'terminate_withheld');
+    return;
+  }
+  try {
+    await deps.provider.terminate(action.id);
+    deps.facts.providerAnsweredMs = deps.nowMs();
+    deps.logger.info({ pod: action.id, why: action.why, reason: action.reason }, 'pod_terminate_asked');
+  } catch (err) {
+    deps.logger.warn({ err, pod: action.id }, 'pod_terminate_failed');
+  }
+  deps.listings.want(deps.nowMs());
+  deps.requestPass();
+}

@@ -1,0 +1,116 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ClusterFile, Pool } from '@pagefleet/contract';
+import { openPod, type RentAction } from '@pagefleet/core';
+import type { Provider, RentOutcome, RentRequest } from '@pagefleet/providers';
+import { type ClusterSecret, type Logger, podToken } from '@pagefleet/runtime';
+import type { EpochGuard } from '../epoch-guard.ts';
+import type { Fleet, RentIntent } from '../fleet.ts';
+import type { ListingKeeper } from '../observe/listing-keeper.ts';
+import { type Facts, urlOf } from '../world.ts';
+import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
+
+export interface RentDeps {
+  readonly cluster: ClusterFile;
+  readonly secret: ClusterSecret;
+  readonly fleet: Fleet;
+  readonly facts: Facts;
+  readonly provider: Provider;
+  readonly listings: ListingKeeper;
+  readonly guard: EpochGuard;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly requestPass: () => void;
+}
+
+/** Key and name of an attempt are new every time, so that a lost answer can be found by its name. */
+export function openIntent(
+  action: RentAction,
+  owner: { cluster: string; secret: ClusterSecret; nowMs: number },
+): RentIntent {
+  const key = randomBytes(16).toString('hex');
+  const name = `${owner.cluster}-${action.pool}-${randomUUID().slice(0, 8)}`;
+  return {
+    pod: openPod(action, { key, name }, owner.nowMs),
+    keyRef: { keyId: owner.secret.current, spot: false },
+  };
+}
+
+/** The paid call of an intent that is on disk. Its outcome is true whatever has happened since. */
+export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void> {
+  const { fleet, guard, logger, nowMs } = deps;
+  const { key, name, pool, sinceMs } = intent.pod;
+  const inCharge = await guard.check();
+  if (inCharge !== 'mine' || nowMs() - sinceMs > ACTION_MAX_AGE_MS) {
+    logger.warn({ name, pool, inCharge }, 'rent_withheld');
+    await fleet.report(key, { kind: 'not-sent' }, 'lazy');
+    return;
+  }
+  const outcome = await callProvider(intent, deps);
+  if (outcome.kind !== 'ambiguous') deps.facts.providerAnsweredMs = nowMs();
+  await recordOutcome(intent, outcome, deps);
+  deps.listings.want(nowMs());
+  deps.requestPass();
+}
+
+async function callProvider(intent: RentIntent, deps: RentDeps): Promise<RentOutcome> {
+  const pool = deps.cluster.config.pools.find((one) => one.name === intent.pod.pool);
+  if (pool === undefined) return { kind: 'refused', reason: 'the pool is not configured' };
+  try {
+    return await deps.provider.rent(rentRequestOf(intent, pool, deps));
+  } catch (cause) {
+    // A fault in the provider's code says nothing about whether money was spent.
+    return { kind: 'ambiguous', cause };
+  }
+}
+
+async function recordOutcome(intent: RentIntent, outcome: RentOutcome, deps: RentDeps): Promise<void> {
+  const { key, name, pool } = intent.pod;
+  if (outcome.kind === 'rented') {
+    const { id, address, priceUsdPerHour } = outcome.pod;
+    deps.logger.info({ pod: id, name, pool, priceUsdPerHour }, 'pod_rented');
+    await deps.fleet.report(key, { kind: 'created', id, url: urlOf(address), priceUsdPerHour }, 'durable');
+  } else if (outcome.kind === 'refused') {
+    deps.logger.warn({ name, pool, reason: outcome.reason }, 'pod_refused');
+    await deps.fleet.report(key, { kind: 'create-refused' }, 'lazy');
+  } else {
+    deps.logger.error({ err: outcome.cause, name, pool }, 'pod_rent_ambiguous');
+    await deps.fleet.report(key, { kind: 'answer-lost' }, 'durable');
+  }
+}
+
+/** Everything a pod is told (R-042). */
+function rentRequestOf(intent: RentIntent, pool: Pool, deps: RentDeps): RentRequest {
+  const { cluster, secret } = deps;
+  const { config } = cluster;
+  const { key, name, width, configHash } = intent.pod;
+  const { keyId, spot } = intent.keyRef;
+  return {
+    mark: {
+      clusterId: cluster.clusterId,
+      podKey: key,
+      keyId,
+      pool: pool.name,
+      name,
+      width,
+      configHash,
+      spot,
+    },
+    settings: {
+      token: podToken(secret, keyId, key),
+      port: 0,
+      host: '127.0.0.1',
+      deadManMs: pool.deadManMs,
+      engine: pool.engine,
+      languages: [...pool.languages],
+      dpi: pool.dpi,
+      tesseract: pool.tesseract,
+      pageTimeoutMs: pool.pageTimeoutMs,
+      sleepMs: pool.sleepMs,
+      maxPixels: config.limits.maxPixels,
+      maxPageBytes: config.limits.maxBodyBytes,
+      stallMs: config.watchdog.stallMs,
+      fatalStallMs: config.watchdog.fatalMs,
+      logLevel: config.logLevel,
+    },
+  };
+}

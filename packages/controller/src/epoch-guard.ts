@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@pagefleet/runtime';
+import { checkEpoch, type EpochCheck, type EpochOptions, raiseEpoch } from './epoch.ts';
+
+const RETRY_MS = 500;
+
+interface GuardOptions extends EpochOptions {
+  readonly logger: Logger;
+  /** the highest epoch the journal knows; asked at every attempt */
+  readonly journalEpoch: () => number;
+  /** puts a raised epoch into the journal */
+  readonly record: (epoch: number) => Promise<boolean>;
+  readonly onDeposed: () => void;
+}
+
+/** Whether this controller is in charge. Without NATS nobody is: workers go on with what they hold. */
+export interface EpochGuard {
+  /** 0 = none held yet */
+  epoch(): number;
+  check(): Promise<EpochCheck>;
+  /** resolves once an epoch is held, or when stopped */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export function createEpochGuard(options: GuardOptions): EpochGuard {
+  const { logger } = options;
+  let held = 0;
+  let stopped = false;
+  let unwatch: (() => void) | null = null;
+
+  function depose(by: number): void {
+    if (stopped) return;
+    stopped = true;
+    unwatch?.();
+    logger.error({ epoch: held, by }, 'controller_deposed');
+    options.onDeposed();
+  }
+
+  async function raise(): Promise<number> {
+    for (let attempt = 0; !stopped; attempt += 1) {
+      try {
+        return await raiseEpoch(options, options.journalEpoch());
+      } catch (err) {
+        if (attempt % 20 === 0) logger.warn({ err }, 'epoch_waits_for_nats');
+        await sleep(RETRY_MS);
+      }
+    }
+    return 0;
+  }
+
+  return {
+    epoch: () => held,
+    async check() {
+      if (stopped) return 'deposed';
+      if (held === 0) return 'unknown';
+      const result = await checkEpoch(options, held);
+      if (result === 'deposed') depose(-1);
+      return result;
+    },
+    async start() {
+      const epoch = await raise();
+      if (stopped) return;
+      await options.record(epoch);
+      held = epoch;
+      logger.info({ epoch, controllerId: options.controllerId }, 'epoch_raised');
+      unwatch = options.bucket.watch('epoch', (_key, value) => {
+        if (value === null) void checkEpoch(options, held);
+        else if (value.controllerId !== options.controllerId && value.epoch >= held) depose(value.epoch);
+      });
+    },
+    stop() {
+      stopped = true;
+      unwatch?.();
+    },
+  };
+}

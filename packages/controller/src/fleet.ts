@@ -1,0 +1,242 @@
+import {
+  type Action,
+  type Memory,
+  type Plan,
+  type Pod,
+  type PodAction,
+  type PodEvent,
+  type RentAction,
+  type RentingPod,
+  transition,
+} from '@pagefleet/core';
+import { createMailbox, type Logger } from '@pagefleet/runtime';
+import { foldJournal, type JournalEntry, type JournalState, type KeyRef } from './journal/entries.ts';
+import { type Journal, openJournal } from './journal/journal.ts';
+import { type ChangeOutcome, PodRegistry } from './pod-registry.ts';
+
+interface FleetOptions {
+  readonly folder: string;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
+/** One pod to buy, with the name and key it got; on disk before anybody hears of it. */
+export interface RentIntent {
+  readonly pod: RentingPod;
+  readonly keyRef: KeyRef;
+}
+
+export interface AppliedPlan {
+  readonly plan: Plan;
+  readonly actions: readonly PodAction[];
+  readonly intents: readonly RentIntent[];
+}
+
+interface PassSteps {
+  readonly decide: () => Plan;
+  /** draws key and name of one pod to rent */
+  readonly openIntent: (action: RentAction) => RentIntent;
+  /** the key of a pod's token, of one found in a listing */
+  readonly keyRefOf: (pod: Pod) => KeyRef;
+}
+
+/**
+ * Owns every pod of the cluster, what was learnt about its pools, and the journal. All changes happen in one mailbox, one
+ * after another; whatever takes long is done outside, and comes back as one more change.
+ */
+export class Fleet {
+  readonly #registry = new PodRegistry();
+  readonly #mailbox;
+  readonly #logger: Logger;
+  readonly #nowMs: () => number;
+  readonly #journal: Journal;
+  #memory: Memory;
+  #epoch: number;
+
+  static async open(options: FleetOptions): Promise<Fleet> {
+    // The journal asks for a snapshot only once the fleet stands.
+    const box: { fleet?: Fleet } = {};
+    const journal = await openJournal({
+      folder: options.folder,
+      takeSnapshot: () => box.fleet?.snapshot(),
+      note: (note) => options.logger.warn(note, 'journal_repaired'),
+    });
+    const { state, unreadable } = foldJournal(journal.recovered.snapshot, journal.recovered.entries);
+    if (unreadable > 0) options.logger.error({ unreadable }, 'journal_entries_unreadable');
+    const fleet = new Fleet(options, journal, state);
+    box.fleet = fleet;
+    await fleet.#mailbox.run('start', () => fleet.#compact());
+    return fleet;
+  }
+
+  private constructor(options: FleetOptions, journal: Journal, state: JournalState) {
+    this.#logger = options.logger;
+    this.#nowMs = options.nowMs;
+    this.#journal = journal;
+    this.#memory = state.memory;
+    this.#epoch = state.epoch;
+    this.#mailbox = createMailbox({
+      onSlow: (name, runningMs, depth) =>
+        options.logger.warn({ task: name, runningMs, depth }, 'fleet_mailbox_slow'),
+    });
+    const nowMs = options.nowMs();
+    for (const held of state.pods) {
+      this.#registry.enter({ pod: settled(held.pod, nowMs), keyRef: held.keyRef }, nowMs);
+    }
+  }
+
+  get registry(): PodRegistry {
+    return this.#registry;
+  }
+
+  get memory(): Memory {
+    return this.#memory;
+  }
+
+  /** highest epoch this state directory has held */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** false: what is decided cannot be put on disk, so nothing is rented */
+  get canStore(): boolean {
+    return this.#journal.writable();
+  }
+
+  snapshot(): JournalState {
+    return { epoch: this.#epoch, pods: this.#registry.held(), memory: this.#memory };
+  }
+
+  recordEpoch(epoch: number, controllerId: string): Promise<boolean> {
+    return this.#mailbox.run('epoch', async () => {
+      this.#epoch = epoch;
+      const atMs = this.#nowMs();
+      return this.#store([{ kind: 'epoch', epoch, controllerId, atMs }], 'durable');
+    });
+  }
+
+  /** One pass: decided and applied without a gap, so that every revision still fits. */
+  pass(steps: PassSteps): Promise<AppliedPlan> {
+    return this.#mailbox.run('pass', async () => {
+      const plan = steps.decide();
+      const entries = this.#applyTransitions(plan);
+      for (const { pod } of plan.adoptions) {
+        const keyRef = steps.keyRefOf(pod);
+        if (this.#registry.enter({ pod, keyRef }, plan.nowMs).isNew)
+          entries.push({ kind: 'pod', pod, keyRef });
+      }
+      for (const podKey of plan.forget) {
+        this.#registry.forget(podKey);
+        entries.push({ kind: 'forget', podKey });
+      }
+      if (isWorthStoring(this.#memory, plan.memory)) entries.push({ kind: 'memory', memory: plan.memory });
+      this.#memory = plan.memory;
+      if (entries.length > 0) await this.#store(entries, 'lazy');
+      const intents = await this.#openIntents(plan.actions, steps.openIntent);
+      if (this.#journal.needsCompaction()) await this.#compact();
+      return { plan, intents, actions: plan.actions.filter((action) => action.kind !== 'rent') };
+    });
+  }
+
+  /** The outcome of something done outside, true whatever the pod is at now. */
+  report(podKey: string, event: PodEvent, durability: 'durable' | 'lazy'): Promise<ChangeOutcome> {
+    return this.#mailbox.run(event.kind, async () => {
+      const outcome = this.#registry.change(podKey, null, { event, nowMs: this.#nowMs() });
+      if (outcome.kind === 'changed') {
+        const keyRef = this.#registry.keyRef(podKey);
+        await this.#store([{ kind: 'pod', pod: outcome.pod, keyRef }], durability);
+      } else {
+        this.#logger.warn({ podKey, event: event.kind, outcome }, 'pod_event_dropped');
+      }
+      return outcome;
+    });
+  }
+
+  /** Runs between two changes, on a registry that stands still. */
+  look<T>(name: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.#mailbox.run(name, fn);
+  }
+
+  async close(): Promise<void> {
+    await this.#mailbox.run('close', async () => {
+      await this.#compact();
+      await this.#journal.close();
+    });
+  }
+
+  #applyTransitions(plan: Plan): JournalEntry[] {
+    const changed = new Map<string, JournalEntry>();
+    for (const { podKey, revision, event, durable, reason } of plan.transitions) {
+      const outcome = this.#registry.change(podKey, revision, { event, nowMs: plan.nowMs });
+      if (outcome.kind !== 'changed') {
+        this.#logger.error({ podKey, event: event.kind, outcome }, 'planned_transition_dropped');
+        continue;
+      }
+      const { before, pod } = outcome;
+      if (before.state !== pod.state) {
+        const { name, pool, id } = pod;
+        this.#logger.info(
+          { pod: id ?? name, pool, from: before.state, to: pod.state, why: reason },
+          'pod_state',
+        );
+      }
+      if (durable) changed.set(podKey, { kind: 'pod', pod, keyRef: this.#registry.keyRef(podKey) });
+    }
+    return [...changed.values()];
+  }
+
+  /** Intent before money: the pods exist for us once their line is on disk, and not before. */
+  async #openIntents(
+    actions: readonly Action[],
+    openIntent: (action: RentAction) => RentIntent,
+  ): Promise<RentIntent[]> {
+    const intents = actions.filter((action) => action.kind === 'rent').map(openIntent);
+    if (intents.length === 0) return [];
+    const entries = intents.map(({ pod, keyRef }): JournalEntry => ({ kind: 'pod', pod, keyRef }));
+    if (!(await this.#store(entries, 'durable'))) return [];
+    return intents.filter((intent) => this.#registry.enter(intent, this.#nowMs()).isNew);
+  }
+
+  async #store(entries: readonly JournalEntry[], durability: 'durable' | 'lazy'): Promise<boolean> {
+    const outcome = await this.#journal.append({ kind: 'batch', entries }, durability);
+    if (outcome.kind === 'failed') this.#logger.error({ err: outcome.cause }, 'journal_not_written');
+    return outcome.kind === 'stored';
+  }
+
+  async #compact(): Promise<void> {
+    const outcome = await this.#journal.compact();
+    if (outcome.kind === 'failed') this.#logger.error({ err: outcome.cause }, 'journal_not_compacted');
+  }
+}
+
+/**
+ * A pod as it stands after a restart: a paid call that was out has lost its answer, and a question that was out will not
+ * be answered to us.
+ */
+function settled(pod: Pod, nowMs: number): Pod {
+  const event: PodEvent | null =
+    pod.state === 'renting' && pod.answer === 'pending'
+      ? { kind: 'answer-lost' }
+      : 'asked' in pod && pod.asked !== null
+        ? { kind: 'probe-void' }
+        : null;
+  if (event === null) return pod;
+  const result = transition(pod, event, nowMs);
+  return result.legal ? result.pod : pod;
+}
+
+/** What would cost money or time to learn again; sums over time are only a delay. */
+function isWorthStoring(before: Memory, after: Memory): boolean {
+  return JSON.stringify(lasting(before)) !== JSON.stringify(lasting(after));
+}
+
+function lasting(memory: Memory): unknown {
+  return Object.entries(memory.pools).map(([name, pool]) => [
+    name,
+    pool.provenHashes,
+    pool.failedBoots,
+    pool.suspendedUntilMs,
+    pool.refusedUntilMs,
+    pool.pagesSuspendedUntilMs,
+  ]);
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type ErrorCode,
+  GATEWAY_PATHS,
+  PAGE_HEADERS,
+  PageResult,
+  PodHealth,
+  PROOF_HEADERS,
+} from '@pagefleet/contract';
+import type { ProbeOutcome } from '@pagefleet/core';
+import { constantTimeEqual, makeProof } from '@pagefleet/runtime';
+import { Compile } from 'typebox/compile';
+import { Agent, request } from 'undici';
+import { classifyCallFailure } from './classify-call-failure.ts';
+import { createLanes, type Lanes } from './lanes.ts';
+import { trialPage } from './trial-page.ts';
+
+/** R-012: control calls have connections of their own, which page traffic cannot use. */
+const CONTROL_LANES = 16;
+/** Boots hang for long and come in waves, so they never stand in the way of a probe that restores a pod. */
+const BOOT_LANES = 64;
+const MAX_ANSWER_BYTES = 256 * 1_024;
+
+export interface ProbeTarget {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface ProbeAnswer {
+  readonly outcome: ProbeOutcome;
+  /** null unless the pod proved who it is */
+  readonly health: PodHealth | null;
+}
+
+export interface PodProber {
+  /** Asks `/healthz` with a fresh connection, and believes only an answer that proves the pod's token. */
+  probe(target: ProbeTarget, options: { timeoutMs: number; lane: 'boot' | 'control' }): Promise<ProbeAnswer>;
+  /** Sends one small page of our own (L6). */
+  trial(target: ProbeTarget, timeoutMs: number): Promise<ProbeAnswer>;
+  close(): Promise<void>;
+}
+
+const health = Compile(PodHealth);
+const pageResult = Compile(PageResult);
+
+export function createPodProber(clusterId: string): PodProber {
+  const agent = new Agent({ connections: 2, pipelining: 0, maxResponseSize: MAX_ANSWER_BYTES });
+  const control = createLanes(CONTROL_LANES);
+  const boot = createLanes(BOOT_LANES);
+  return {
+    probe: (target, { timeoutMs, lane }) =>
+      inLane(lane === 'boot' ? boot : control, timeoutMs, () => askHealth(agent, target, timeoutMs)),
+    trial: (target, timeoutMs) =>
+      inLane(control, timeoutMs, () => sendTrial(agent, { ...target, clusterId, timeoutMs })),
+    close: () => agent.destroy(),
+  };
+}
+
+async function inLane(
+  lanes: Lanes,
+  timeoutMs: number,
+  run: () => Promise<ProbeAnswer>,
+): Promise<ProbeAnswer> {
+  const leave = await lanes.enter(timeoutMs);
+  if (leave === null) return { outcome: 'ours', health: null };
+  try {
+    return await run();
+  } catch (error) {
+    return { outcome: classifyCallFailure(error), health: null };
+  } finally {
+    leave();
+  }
+}
+
+async function askHealth(agent: Agent, target: ProbeTarget, timeoutMs: number): Promise<ProbeAnswer> {
+  const nonce = randomBytes(16).toString('hex');
+  const response = await request(`${target.url}${GATEWAY_PATHS.health}`, {
+    dispatcher: agent,
+    reset: true,
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: {
+      [PROOF_HEADERS.nonce]: nonce,
+      [PROOF_HEADERS.ownerProof]: makeProof(target.token, 'owner', nonce),
+    },
+  });
+  const text = await response.body.text();
+  const proof = response.headers[PROOF_HEADERS.podProof];
+  const isProven =
+    typeof proof === 'string' && constantTimeEqual(proof, makeProof(target.token, 'pod', nonce));
+  if (!isProven) return { outcome: 'unproven', health: null };
+  if (response.statusCode === 409) return { outcome: 'wrong-owner', health: null };
+  const said = parseJson(text);
+  // Proven but not understood: it is our pod and it lives; a version that speaks otherwise is no reason to end it.
+  if (!health.Check(said)) return { outcome: 'starting', health: null };
+  return { outcome: said.engine, health: said };
+}
+
+async function sendTrial(
+  agent: Agent,
+  target: ProbeTarget & { clusterId: string; timeoutMs: number },
+): Promise<ProbeAnswer> {
+  const response = await request(`${target.url}${GATEWAY_PATHS.page}`, {
+    method: 'POST',
+    dispatcher: agent,
+    reset: true,
+    signal: AbortSignal.timeout(target.timeoutMs),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    headers: {
+      authorization: `Bearer ${target.token}`,
+      'content-type': 'image/png',
+      [PAGE_HEADERS.pageId]: `trial-${randomBytes(12).toString('hex')}`,
+      [PAGE_HEADERS.owner]: target.clusterId,
+      [PAGE_HEADERS.deadlineMs]: String(target.timeoutMs),
+    },
+    body: trialPage(),
+  });
+  const said = parseJson(await response.body.text());
+  return { outcome: trialOutcome(response.statusCode, said), health: null };
+}
+
+function trialOutcome(status: number, said: unknown): ProbeOutcome {
+  if (status === 200) return pageResult.Check(said) ? 'page-read' : 'page-refused';
+  const code = (said as { code?: ErrorCode } | null)?.code;
+  if (status === 409 && code === 'wrong_owner') return 'wrong-owner';
+  // A full pod reads the pages of others: neither a refusal nor a reading, and nothing was learnt.
+  if (status === 429) return 'ours';
+  return 'page-refused';
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

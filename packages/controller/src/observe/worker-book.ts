@@ -1,0 +1,90 @@
+import type { Report, Roster, RosterWorker } from '@pagefleet/contract';
+import type { ReceivedReport } from '@pagefleet/core';
+
+interface KeptRoster {
+  readonly roster: Roster;
+  readonly receivedAtMs: number;
+}
+
+/**
+ * Who forwards pages and what they last said. Incarnations stay until their exit is proven and the proof is old: silence
+ * frees nothing (DESIGN 6), so a primary that forgets a worker does not make it disappear.
+ */
+export class WorkerBook {
+  readonly #reports = new Map<string, ReceivedReport>();
+  readonly #rosters = new Map<string, KeptRoster>();
+  readonly #workers = new Map<string, RosterWorker>();
+
+  /** false: an older report than the one we have */
+  takeReport(report: Report, receivedAtMs: number): boolean {
+    const held = this.#reports.get(report.bootId);
+    if (held !== undefined && held.report.seq >= report.seq) return false;
+    this.#reports.set(report.bootId, { report, receivedAtMs });
+    return true;
+  }
+
+  /** true: a worker came, went or changed its state */
+  takeRoster(roster: Roster, receivedAtMs: number): boolean {
+    const held = this.#rosters.get(roster.group)?.roster;
+    if (held !== undefined && held.primaryId === roster.primaryId && held.seq >= roster.seq) return false;
+    this.#rosters.set(roster.group, { roster, receivedAtMs });
+    let changed = false;
+    for (const worker of roster.workers) {
+      const known = this.#workers.get(worker.bootId);
+      // An exit is final: a late message of an earlier primary does not raise the dead.
+      if (known?.state === 'exited') continue;
+      changed ||= known?.state !== worker.state || known.port !== worker.port;
+      this.#workers.set(worker.bootId, worker);
+    }
+    return changed;
+  }
+
+  /** for proofs that come from elsewhere than a roster: the pid record of a worker nobody lists any more */
+  markExited(bootId: string, atMs: number): boolean {
+    const known = this.#workers.get(bootId);
+    if (known === undefined || known.state === 'exited') return false;
+    this.#workers.set(bootId, { ...known, state: 'exited', sinceMs: Math.round(atMs) });
+    return true;
+  }
+
+  /** a worker known only by its pid record or its slice: it counts until its exit is proven */
+  learn(worker: RosterWorker): void {
+    if (!this.#workers.has(worker.bootId)) this.#workers.set(worker.bootId, worker);
+  }
+
+  forget(bootId: string): void {
+    this.#workers.delete(bootId);
+    this.#reports.delete(bootId);
+  }
+
+  received(): ReceivedReport[] {
+    return [...this.#reports.values()];
+  }
+
+  reportOf(bootId: string): ReceivedReport | null {
+    return this.#reports.get(bootId) ?? null;
+  }
+
+  workers(): RosterWorker[] {
+    return [...this.#workers.values()];
+  }
+
+  /** incarnations that may still send pages */
+  alive(): string[] {
+    return this.workers()
+      .filter((worker) => worker.state !== 'exited')
+      .map((worker) => worker.bootId);
+  }
+
+  roster(group: string): KeptRoster | null {
+    return this.#rosters.get(group) ?? null;
+  }
+
+  /** alive, as far as is known, but named by no roster in force */
+  unlisted(): RosterWorker[] {
+    const listed = new Set(
+      [...this.#rosters.values()].flatMap((kept) => kept.roster.workers.map((w) => w.bootId)),
+    );
+    return this.workers().filter((worker) => worker.state !== 'exited' && !listed.has(worker.bootId));
+  }
+}

@@ -1,0 +1,100 @@
+import type { ClusterFile, Pool } from '@pagefleet/contract';
+import {
+  type ListedPod,
+  type ListingHistory,
+  mergeReports,
+  type PoolSettings,
+  type ProbeResult,
+  type World,
+} from '@pagefleet/core';
+import type { ListedPod as AccountPod } from '@pagefleet/providers';
+import { configHashOf } from '@pagefleet/runtime';
+import type { Fleet } from './fleet.ts';
+import type { WorkerBook } from './observe/worker-book.ts';
+
+/** A draining pod is ended after the longest a page may take and the time its answer needs to get home. */
+const DRAIN_MARGIN_MS = 30_000;
+
+/** All that is observed, beside the registry that the fleet owns. */
+export interface Facts {
+  listing: ListingHistory;
+  providerAnsweredMs: number | null;
+  stopping: boolean;
+  readonly probes: Map<string, ProbeResult>;
+  readonly workers: WorkerBook;
+}
+
+export interface WorldSources {
+  readonly cluster: ClusterFile;
+  readonly clusterId: string;
+  readonly pools: readonly PoolSettings[];
+  readonly fleet: Fleet;
+  readonly facts: Facts;
+  readonly busConnected: () => boolean;
+  /** 0 until this controller holds one */
+  readonly epoch: () => number;
+}
+
+/** One picture of everything, at one instant. Without the bus, what workers do is unknown, which is not "nothing". */
+export function observeWorld(sources: WorldSources, nowMs: number): World {
+  const { fleet, facts } = sources;
+  const epoch = sources.epoch();
+  const isBusKnown = epoch > 0 && sources.busConnected();
+  return {
+    nowMs,
+    clusterId: sources.clusterId,
+    registry: fleet.registry.pods,
+    pools: sources.pools,
+    listing: facts.listing,
+    probes: facts.probes,
+    providerAnsweredMs: facts.providerAnsweredMs,
+    reports: isBusKnown
+      ? mergeReports(facts.workers.received(), { nowMs, epoch, alive: facts.workers.alive() })
+      : null,
+    leases: [],
+    schedule: [],
+    limits: { usdPerHour: null, usdPerDay: null },
+    spentTodayUsd: 0,
+    memory: fleet.memory,
+    stopping: facts.stopping,
+  };
+}
+
+export function poolSettingsOf(cluster: ClusterFile, isFree: (pool: Pool) => boolean): PoolSettings[] {
+  const { limits, control, pools } = cluster.config;
+  return pools.map((pool) => ({
+    name: pool.name,
+    models: pool.models,
+    configHash: configHashOf(pool),
+    width: Math.min(pool.width, limits.maxInflightPerPod),
+    minPods: pool.minPods,
+    maxPods: pool.maxPods,
+    bootDeadlineMs: pool.bootDeadlineMs,
+    bootEstimateMs: pool.bootEstimateMs,
+    idleTimeoutMs: pool.idleTimeoutMs,
+    rampPods: control.rampPods,
+    graceMs: limits.pageDeadlineMs + DRAIN_MARGIN_MS,
+    free: isFree(pool),
+    priceUsdPerHour: isFree(pool) ? 0 : null,
+    maxPriceUsdPerHour: null,
+  }));
+}
+
+/** The account's entry as decisions see it: an address becomes a URL, the provider's own words stay outside. */
+export function listedPodOf(entry: AccountPod): ListedPod {
+  return {
+    id: entry.id,
+    name: entry.name,
+    status: entry.running ? 'running' : 'starting',
+    url: urlOf(entry.address),
+    priceUsdPerHour: entry.priceUsdPerHour,
+    createdAtMs: entry.createdAtMs,
+    mark: entry.mark,
+  };
+}
+
+export function urlOf(address: AccountPod['address']): string | null {
+  if (address === null) return null;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return `http://${host}:${address.port}`;
+}
