@@ -48,18 +48,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
   const originOf = originFinder(yaml, file, environment.values);
   const sourceOf = (path: string) => originOf(path).name;
-  // With YAML that cannot be read there is nothing to check but the variables.
-  const before = issues.length;
-  const written = deepFreeze(readValue(settingsSchema, tree, '', { issues, sourceOf })) as WrittenConfig;
-  if (issues.length > before || issues.length > 0) throw configInvalid(issues);
+  const read: ConfigIssue[] = [];
+  const written = readValue(settingsSchema, tree, '', { issues: read, sourceOf }) as WrittenConfig;
+  const config = resolveConfig(written, { file, cwd: options.cwd });
+  issues.push(...read);
+  // A file that is no YAML says nothing, so nothing can be said to contradict it.
+  if (!yaml?.issues.length) issues.push(...contradictionsOf(config, read, sourceOf));
+  if (issues.length > 0) throw configInvalid(issues);
 
-  const config = deepFreeze(resolveConfig(written, { file, cwd: options.cwd }));
-  const contradictions = checkConfig(config);
-  if (contradictions.length > 0) {
-    throw configInvalid(contradictions.map((issue) => ({ ...issue, ...fromField(sourceOf(issue.path)) })));
-  }
   const origins = new Map(leafPaths(written, '').map((path) => [path, originOf(path)]));
-  return { config, origins, written, file };
+  return { config: deepFreeze(config), origins, written: deepFreeze(written), file };
 }
 
 function findFile({ file, cwd }: LoadOptions): string | null {
@@ -148,6 +146,18 @@ function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fromField(from: string | undefined): { from?: string } {
-  return from === undefined ? {} : { from };
+/** Settings that are wrong in themselves contradict nothing: what stands in their place is only a default. */
+function contradictionsOf(
+  config: Config,
+  read: readonly ConfigIssue[],
+  sourceOf: (path: string) => string | undefined,
+): ConfigIssue[] {
+  const isWrong = (path: string) =>
+    read.some((issue) => path === issue.path || restOf(path, issue.path) !== null);
+  return checkConfig(config)
+    .filter(({ path, involves }) => ![path, ...involves].some(isWrong))
+    .map(({ path, got, expected }) => {
+      const from = sourceOf(path);
+      return from === undefined ? { path, got, expected } : { path, got, expected, from };
+    });
 }

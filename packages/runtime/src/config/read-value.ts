@@ -2,7 +2,7 @@ import { parseBytes, parseDuration } from '@pagefleet/contract';
 import { type ConfigIssue, showValue } from './config-issue.ts';
 import { describeExpected } from './describe-expected.ts';
 import { nearestName } from './nearest-name.ts';
-import { joinPath, type SettingSchema } from './setting-schema.ts';
+import { isSection, joinPath, type SettingSchema } from './setting-schema.ts';
 
 export interface ReadContext {
   readonly issues: ConfigIssue[];
@@ -11,23 +11,26 @@ export interface ReadContext {
 }
 
 /**
- * A raw tree → the written form with every default filled in. All that does not fit is noted; the value returned in its
- * place is only there so that the rest can be checked too.
+ * A raw tree → the written form with every default filled in. All that does not fit is noted, and the default
+ * stands in its place so that the rest can be checked too.
  */
 export function readValue(schema: SettingSchema, raw: unknown, path: string, context: ReadContext): unknown {
-  const given = raw === undefined ? structuredClone(schema.default) : raw;
+  // A section whose members are all commented out is an empty value in YAML, and means the defaults.
+  const unset = raw === undefined || (raw === null && isSection(schema));
+  const given = unset ? structuredClone(schema.default) : raw;
   if (schema.properties) return readSection(schema, given, path, context);
   if (schema.type === 'array') return readList(schema, given, path, context);
   const value = schema['x-kind'] && given === 0 ? '0' : given;
-  if (!fits(schema, value)) context.issues.push(issueFor(schema, value, path, context));
-  return value;
+  if (fits(schema, value)) return value;
+  context.issues.push(issueFor(schema, value, path, context));
+  return schema.default ?? value;
 }
 
 function readSection(schema: SettingSchema, given: unknown, path: string, context: ReadContext): unknown {
   const properties = schema.properties ?? {};
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     context.issues.push(issueFor(schema, given, path, context));
-    return {};
+    return readSection(schema, {}, path, { ...context, issues: [] });
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(properties, name)) continue;

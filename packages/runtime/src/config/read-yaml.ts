@@ -42,11 +42,19 @@ export function readYaml(text: string, name: string): YamlText {
     return offset === undefined ? null : lineCounter.linePos(offset).line;
   }
 
-  return { value: issues.length === 0 ? readTree(document) : null, issues, lineOf };
-}
-
-function readTree(document: ReturnType<typeof parseDocument>): unknown {
-  return document.toJS({ maxAliasCount: 100 });
+  if (issues.length > 0) return { value: null, issues, lineOf };
+  try {
+    return { value: document.toJS({ maxAliasCount: 100 }), issues, lineOf };
+  } catch (error) {
+    // An alias without its anchor, or so many that they were made to fill the memory.
+    const issue = {
+      path: name,
+      got: 'an alias that cannot be followed',
+      expected: (error as Error).message,
+      from: name,
+    };
+    return { value: null, issues: [issue], lineOf };
+  }
 }
 
 function keyAt(text: string, offset: number): string {
