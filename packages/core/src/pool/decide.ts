@@ -1,0 +1,136 @@
+import { decideAdoption, enterRegistry, matchListing } from './adopt.ts';
+import { type Caps, caps } from './caps.ts';
+import { type Bucket, classify } from './classify.ts';
+import { LIFE_STEPS } from './decide-life.ts';
+import { QUARANTINE_STEPS } from './decide-quarantine.ts';
+import { decideDrops, decideRents } from './decide-scale.ts';
+import { decideShed } from './decide-shed.ts';
+import { offered } from './demand.ts';
+import { fleetFaultOfOurs } from './evidence.ts';
+import { learn } from './learn.ts';
+import { type Memory, NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
+import { applyStep, type Pass } from './pass.ts';
+import type { Plan, PoolNote, RentAction } from './plan.ts';
+import type { Pod } from './pod-state.ts';
+import { viewPod } from './pod-view.ts';
+import type { Decide } from './step.ts';
+import { listingDueMs, wakeAtMs } from './wake.ts';
+import type { World } from './world.ts';
+
+const STEPS: Record<Bucket, Decide> = { ...LIFE_STEPS, ...QUARANTINE_STEPS };
+/** A pod goes through a few situations in one instant (found, up, first page); more would be a loop of ours. */
+const STEPS_PER_POD = 8;
+
+/**
+ * One pass. Adopts, moves every pod as far as what is known carries it, learns, sends away what is too much, and only
+ * then rents, so that each part sees what the parts before it did.
+ */
+export function decide(world: World): Plan {
+  const registry = new Map([...world.registry].filter(([, pod]) => pod.state !== 'terminated'));
+  const forgotten = [...world.registry.values()].filter((pod) => pod.state === 'terminated');
+  const adoption = decideAdoption({ ...world, registry, sweptAtMs: world.memory.sweptAtMs });
+  let adopted: ReadonlyMap<string, Pod> = registry;
+  for (const { pod } of adoption.adoptions) adopted = enterRegistry(adopted, pod, world.nowMs).registry;
+  const pass = openPass({ ...world, registry: adopted }, adoption.alarms);
+  for (const key of [...pass.registry.keys()].sort()) movePod(pass, key);
+  for (const pod of [...pass.registry.values()].filter((p) => p.state === 'terminated')) {
+    forgotten.push(pod);
+    pass.registry.delete(pod.key);
+  }
+  const memories = learnAll(pass, forgotten);
+  const scale = decideScale(pass, memories);
+  const memory: Memory = { sweptAtMs: adoption.sweptAtMs, pools: Object.fromEntries(memories) };
+  return {
+    nowMs: world.nowMs,
+    actions: [...pass.actions.values(), ...scale.rents],
+    transitions: pass.transitions,
+    adoptions: adoption.adoptions,
+    forget: forgotten.map((pod) => pod.key),
+    caps: scale.caps,
+    pools: scale.notes,
+    alarms: [...pass.alarms, ...scale.alarms],
+    memory,
+    wakeAtMs: wakeAtMs(pass.registry, memory, world),
+    listingDueMs: listingDueMs(pass.registry, world),
+  };
+}
+
+function openPass(world: World, alarms: readonly string[]): Pass {
+  const ends = Object.entries(world.memory.pools).map(
+    ([pool, memory]) => [pool, [...memory.endsByProbeMs]] as const,
+  );
+  return {
+    world,
+    match: matchListing(world.listing.newest, world.registry, world.clusterId),
+    registry: new Map(world.registry),
+    changes: [],
+    transitions: [],
+    actions: new Map(),
+    endsByProbeMs: new Map(ends),
+    alarms: [...alarms],
+  };
+}
+
+function movePod(pass: Pass, key: string): void {
+  let pod = pass.registry.get(key) ?? null;
+  for (let n = 0; pod !== null && n < STEPS_PER_POD; n++) {
+    const view = viewPod(pod, pass);
+    const step = STEPS[classify(view)](view);
+    if (step === null) return;
+    pod = applyStep(pass, pod, step);
+  }
+}
+
+function learnAll(pass: Pass, forgotten: readonly Pod[]): Map<string, PoolMemory> {
+  const { world } = pass;
+  return new Map(
+    world.pools.map(({ name }) => [name, learn(name, world.memory.pools[name], pass, forgotten)]),
+  );
+}
+
+interface Scale {
+  readonly caps: Caps;
+  readonly rents: readonly RentAction[];
+  readonly notes: readonly PoolNote[];
+  readonly alarms: readonly string[];
+}
+
+/** All that leaves goes before anything is rented, in every pool: what one pool gives up, another may use. */
+function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
+  const { world } = pass;
+  const before = caps({ ...world, registry: pass.registry });
+  const staying = pass.transitions.length;
+  decideShed(pass, before);
+  for (const settings of world.pools) {
+    const cap = before.pools.get(settings.name);
+    const memory = memories.get(settings.name) ?? NEW_POOL_MEMORY;
+    if (cap !== undefined) memories.set(settings.name, decideDrops(settings, memory, cap, pass));
+  }
+  const drained = pass.transitions.slice(staying);
+  const faultOfOurs = fleetFaultOfOurs(pass);
+  const rents: RentAction[] = [];
+  const notes: PoolNote[] = [];
+  const alarms = faultOfOurs === null ? [] : [`the fault looks like ours: ${faultOfOurs}; nothing is rented`];
+  for (const settings of world.pools) {
+    const { name } = settings;
+    const cap = caps({ ...world, registry: pass.registry }).pools.get(name);
+    if (cap === undefined) continue;
+    const work = offered(name, pass.registry, world);
+    const memory = memories.get(name) ?? NEW_POOL_MEMORY;
+    const result = decideRents({ settings, memory, cap, pass, faultOfOurs });
+    memories.set(name, result.memory);
+    rents.push(...result.rents);
+    if (result.memory.failedBoots >= 3)
+      alarms.push(`${name}: ${result.memory.failedBoots} boots in a row failed, renting is suspended`);
+    const drains = drained.filter((t) => pass.registry.get(t.podKey)?.pool === name).length;
+    notes.push({
+      pool: name,
+      demand: work.demand,
+      capacity: work.capacity,
+      rents: result.rents.length,
+      drains,
+      note: result.note,
+    });
+  }
+  return { caps: before, rents, notes, alarms };
+}

@@ -1,0 +1,54 @@
+import type { Pass } from './pass.ts';
+import type { Pod } from './pod-state.ts';
+import { provenMs, reachedMs } from './pod-view.ts';
+
+/** Longer than a check interval and a listing while something is wrong, so that whoever can answer has been asked. */
+const EVIDENCE_WINDOW_MS = 60_000;
+
+/**
+ * Whether a failed probe of this pod rather speaks against us (R-032): null, or the sentence that says so.
+ *
+ * - Pods that fail together, two or more and at least half of those that served, share a cause, and that is likelier our
+ *   network than all of them. (One of two is not "together": else a pair could never lose a pod.)
+ * - Someone must have answered within the last minute: another pod, for a lone pod the provider's API, or the pod itself
+ *   when it says that its engine is dead.
+ */
+export function faultOfOurs(pod: Pod, pass: Pass): string | null {
+  const { world } = pass;
+  const ready = [...pass.registry.values()].filter((p) => p.state === 'serving' || p.state === 'quarantined');
+  const failed = ready.filter((p) => isUnreachable(p, pass));
+  if (failed.length >= 2 && failed.length * 2 >= ready.length) {
+    return `${failed.length} of ${ready.length} pods stopped answering together`;
+  }
+  const sinceMs = world.nowMs - EVIDENCE_WINDOW_MS;
+  if (reachedMs(pod, world) >= sinceMs) return null;
+  const others = ready.filter((p) => p.key !== pod.key);
+  if (others.some((p) => reachedMs(p, world) >= sinceMs)) return null;
+  if (others.length > 0) return 'no other pod answered in the last minute';
+  const answeredMs = Math.max(world.providerAnsweredMs ?? 0, world.listing.newest?.endedAtMs ?? 0);
+  return answeredMs >= sinceMs ? null : "the provider's API did not answer in the last minute either";
+}
+
+/** The same for the fleet: the first sentence that holds for a pod which does not answer. Then nothing is rented. */
+export function fleetFaultOfOurs(pass: Pass): string | null {
+  for (const pod of pass.registry.values()) {
+    if (!isUnreachable(pod, pass)) continue;
+    const fault = faultOfOurs(pod, pass);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** One pod or a tenth of the pool may be ended by probe in a minute. */
+export function mayEndByProbe(pool: string, pass: Pass): boolean {
+  const size = [...pass.registry.values()].filter((p) => p.pool === pool && p.state !== 'terminated').length;
+  const { nowMs } = pass.world;
+  const recent = (pass.endsByProbeMs.get(pool) ?? []).filter((atMs) => nowMs - atMs < 60_000);
+  return recent.length < Math.max(1, Math.floor(size / 10));
+}
+
+function isUnreachable(pod: Pod, pass: Pass): boolean {
+  return (
+    pod.state === 'quarantined' && pod.reason === 'unreachable' && provenMs(pod, pass.world) <= pod.sinceMs
+  );
+}

@@ -1,0 +1,107 @@
+import { NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
+import type { Pass, PodChange } from './pass.ts';
+import type { Pod } from './pod-state.ts';
+import { reportOf } from './pod-view.ts';
+
+const FAILED_BOOTS_TO_SUSPEND = 3;
+const SUSPEND_FIRST_MS = 600_000;
+const SUSPEND_LONGEST_MS = 4 * 3_600_000;
+const REFUSED_FIRST_MS = 30_000;
+const REFUSED_LONGEST_MS = 600_000;
+const HASHES_KEPT = 8;
+
+/** What a pass teaches about one pool, before anything is rented for it. `forgotten` are the pods that leave for good. */
+export function learn(
+  pool: string,
+  memory: PoolMemory | undefined,
+  pass: Pass,
+  forgotten: readonly Pod[],
+): PoolMemory {
+  const { nowMs } = pass.world;
+  const pods = [...pass.registry.values()].filter((pod) => pod.pool === pool);
+  const changes = pass.changes.filter((change) => change.before.pool === pool);
+  let next = memory ?? NEW_POOL_MEMORY;
+  next = learnBoots(next, changes, nowMs);
+  next = learnRefusals(
+    next,
+    pods,
+    [...forgotten.filter((pod) => pod.pool === pool && isRefusal(pod)), ...setAside(changes)].length,
+    nowMs,
+  );
+  next = learnPages(next, pods, pass);
+  const ends = (pass.endsByProbeMs.get(pool) ?? []).filter((atMs) => nowMs - atMs < 60_000);
+  return { ...next, endsByProbeMs: ends };
+}
+
+/** Three boots that failed in a row suspend renting; then one trial after 10 min, doubling. One that came up ends it. */
+function learnBoots(memory: PoolMemory, changes: readonly PodChange[], nowMs: number): PoolMemory {
+  let { failedBoots, suspendedUntilMs } = memory;
+  for (const { before, after } of changes) {
+    if (before.state !== 'booting' || before.origin !== 'rented') continue;
+    if (after.state === 'serving') {
+      failedBoots = 0;
+      suspendedUntilMs = 0;
+    } else if (isFailedBoot(after)) {
+      failedBoots += 1;
+      const doublings = failedBoots - FAILED_BOOTS_TO_SUSPEND;
+      if (doublings >= 0)
+        suspendedUntilMs = nowMs + Math.min(SUSPEND_FIRST_MS * 2 ** doublings, SUSPEND_LONGEST_MS);
+    }
+  }
+  return { ...memory, failedBoots, suspendedUntilMs };
+}
+
+function isFailedBoot(pod: Pod): boolean {
+  if (pod.state !== 'terminating' && pod.state !== 'terminated') return false;
+  return ['boot-failed', 'exited', 'gone', 'never-seen'].includes(pod.why);
+}
+
+/** A refusal, or a bill above the quote, sets the offer aside for 30 s, doubling to 10 min, until something is bought. */
+function learnRefusals(memory: PoolMemory, pods: readonly Pod[], fresh: number, nowMs: number): PoolMemory {
+  if (fresh > 0) {
+    const refusals = memory.refusals + 1;
+    return {
+      ...memory,
+      refusals,
+      refusedUntilMs: nowMs + Math.min(REFUSED_FIRST_MS * 2 ** (refusals - 1), REFUSED_LONGEST_MS),
+    };
+  }
+  const isBought = pods.some((pod) => pod.state === 'booting' && pod.origin === 'rented');
+  return isBought ? { ...memory, refusals: 0 } : memory;
+}
+
+function isRefusal(pod: Pod): boolean {
+  return (
+    pod.state === 'terminated' && (pod.why === 'refused' || (pod.why === 'never-seen' && pod.id === null))
+  );
+}
+
+function setAside(changes: readonly PodChange[]): PodChange[] {
+  return changes.filter(
+    ({ before, after }) =>
+      before.state !== after.state && 'why' in after && after.why === 'overpriced' && !('why' in before),
+  );
+}
+
+function learnPages(memory: PoolMemory, pods: readonly Pod[], pass: Pass): PoolMemory {
+  const { world } = pass;
+  const proven = new Set(memory.provenHashes);
+  let { lastGoodPageMs, lastFailedPageMs } = memory;
+  let failedPages = 0;
+  for (const pod of pods) {
+    const report = reportOf(pod, world);
+    if ((report?.good ?? 0) > 0 || world.probes.get(pod.key)?.outcome === 'page-read')
+      proven.add(pod.configHash);
+    if (report === null) continue;
+    lastGoodPageMs = Math.max(lastGoodPageMs, report.lastGoodMs);
+    failedPages += Math.max(0, report.used - report.good);
+  }
+  if (failedPages > memory.failedPages) lastFailedPageMs = world.nowMs;
+  return {
+    ...memory,
+    provenHashes: [...proven].slice(-HASHES_KEPT),
+    failedPages,
+    lastFailedPageMs,
+    lastGoodPageMs,
+  };
+}

@@ -1,0 +1,41 @@
+/** What the controller learnt about one pool and needs again at the next pass. All of it may be lost: it only delays. */
+export interface PoolMemory {
+  /** demand above capacity, summed over time, in page milliseconds: what waiting has cost so far */
+  readonly debtPageMs: number;
+  readonly debtAtMs: number;
+  /** demand − capacity at the last pass */
+  readonly deficit: number;
+  /** `[i]` = since when at least i + 1 pods have been surplus */
+  readonly surplusSinceMs: readonly number[];
+  /** configurations of which a pod has read a page */
+  readonly provenHashes: readonly string[];
+  readonly failedBoots: number;
+  /** no rent before that, and then one at a time; 0 = not suspended */
+  readonly suspendedUntilMs: number;
+  readonly refusals: number;
+  readonly refusedUntilMs: number;
+  readonly failedPages: number;
+  readonly lastFailedPageMs: number;
+  readonly lastGoodPageMs: number;
+  /** pods ended by probe in the last minute (R-032) */
+  readonly endsByProbeMs: readonly number[];
+}
+
+/** Plain data, so that the shell may store it. */
+export interface Memory {
+  /** when the account was last swept for pods to adopt (R-035) */
+  readonly sweptAtMs: number | null;
+  readonly pools: Readonly<Record<string, PoolMemory>>;
+}
+
+export const EMPTY_MEMORY: Memory = { sweptAtMs: null, pools: {} };
+
+export const NEW_POOL_MEMORY: PoolMemory = {
+  ...{ debtPageMs: 0, debtAtMs: 0, deficit: 0, surplusSinceMs: [] },
+  ...{ provenHashes: [], failedBoots: 0, suspendedUntilMs: 0, refusals: 0, refusedUntilMs: 0 },
+  ...{ failedPages: 0, lastFailedPageMs: 0, lastGoodPageMs: 0, endsByProbeMs: [] },
+};
+
+export function poolMemory(memory: Memory, pool: string): PoolMemory {
+  return memory.pools[pool] ?? NEW_POOL_MEMORY;
+}

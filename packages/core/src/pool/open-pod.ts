@@ -1,0 +1,29 @@
+import type { RentAction } from './plan.ts';
+import type { RentingPod } from './pod-state.ts';
+
+/** The intent of one rent, as it goes into the journal before the paid call. `key` is random, `name` unique per attempt. */
+export function openPod(
+  rent: RentAction,
+  identity: { key: string; name: string },
+  nowMs: number,
+): RentingPod {
+  return {
+    state: 'renting',
+    key: identity.key,
+    id: null,
+    name: identity.name,
+    pool: rent.pool,
+    width: rent.width,
+    url: null,
+    priceUsdPerHour: rent.priceUsdPerHour,
+    createdAtMs: nowMs,
+    bootDeadlineMs: rent.bootDeadlineMs,
+    configHash: rent.configHash,
+    shownAtMs: null,
+    answered: {},
+    revision: 1,
+    sinceMs: nowMs,
+    answer: 'pending',
+    nextLookMs: nowMs,
+  };
+}

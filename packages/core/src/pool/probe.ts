@@ -1,0 +1,83 @@
+/**
+ * Why a pod is asked:
+ * `boot` until it answers for the first time, `check` now and then while it serves, `immediate` once when it falls under
+ * suspicion, `scheduled` every 45 s while it is unreachable, `trial` with one page while it refuses, and once for the
+ * first pod of a configuration.
+ */
+export type ProbePurpose = 'boot' | 'check' | 'immediate' | 'scheduled' | 'trial';
+
+/** A question that is out. Its time identifies it: a result is used only for the question the pod still waits on. */
+export interface AskedProbe {
+  readonly purpose: ProbePurpose;
+  readonly askedAtMs: number;
+}
+
+/**
+ * `ready` … `dead` come from a gateway that proved who it is; `page-read` and `page-refused` from a trial page;
+ * `ours` is a shortage on our side (R-026).
+ */
+export type ProbeOutcome =
+  | 'ready'
+  | 'busy'
+  | 'starting'
+  | 'dead'
+  | 'page-read'
+  | 'page-refused'
+  | 'refused'
+  | 'timeout'
+  | 'unproven'
+  | 'wrong-owner'
+  | 'ours';
+
+export interface ProbeResult {
+  readonly purpose: ProbePurpose;
+  readonly askedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: ProbeOutcome;
+}
+
+interface OutcomeRow {
+  /** the pod itself answered, so we can reach it */
+  readonly reached: boolean;
+  /** `answer` restores an unreachable pod, `failure` speaks against the pod, `nothing` says nothing about it */
+  readonly verdict: 'answer' | 'failure' | 'nothing';
+  /** a booting pod may serve */
+  readonly serves: boolean;
+  readonly words: string;
+}
+
+/**
+ * `dead` reaches us and is still a failed probe (R-031). `wrong-owner` is no strike: another controller feeds the pod,
+ * and ending it would be a theft.
+ */
+export const OUTCOMES = {
+  ready: row(true, 'answer', true, 'answered'),
+  busy: row(true, 'answer', true, 'answered that its engine is busy'),
+  starting: row(true, 'answer', false, 'answered that its engine is starting'),
+  dead: row(true, 'failure', false, 'says that its engine is dead'),
+  'page-read': row(true, 'answer', true, 'read a trial page'),
+  'page-refused': row(true, 'answer', false, 'refused a trial page'),
+  refused: row(false, 'failure', false, 'refused the connection'),
+  timeout: row(false, 'failure', false, 'did not answer in time'),
+  unproven: row(false, 'failure', false, 'answered without proving who it is'),
+  'wrong-owner': row(true, 'nothing', false, 'belongs to another controller'),
+  ours: row(false, 'nothing', false, 'was not asked for want of a connection of ours'),
+} as const satisfies Record<ProbeOutcome, OutcomeRow>;
+
+/** The adoption probe waits 15 s for the engine (R-036); a trial page may take a GPU a while. */
+export const PROBE_TIMEOUT_MS = {
+  boot: 15_000,
+  check: 5_000,
+  immediate: 5_000,
+  scheduled: 15_000,
+  trial: 120_000,
+} as const satisfies Record<ProbePurpose, number>;
+
+/** After this time the question counts as never asked: its action was dropped or its result lost. */
+export function isLost(asked: AskedProbe, nowMs: number): boolean {
+  return nowMs - asked.askedAtMs > PROBE_TIMEOUT_MS[asked.purpose] + 10_000;
+}
+
+function row(reached: boolean, verdict: OutcomeRow['verdict'], serves: boolean, words: string): OutcomeRow {
+  return { reached, verdict, serves, words };
+}
