@@ -31,7 +31,7 @@ export function recordLedger(
   nowMs: number,
 ): Ledger {
   const lines = ledger.map((line) =>
-    line.isClosed ? line : extend(line, registry.get(line.podKey), newest, nowMs),
+    line.state === 'closed' ? line : extend(line, registry.get(line.podKey), newest, nowMs),
   );
   const open = new Set(lines.filter((line) => line.state !== 'closed').map((line) => line.podKey));
   for (const pod of registry.values()) {
