@@ -9,3 +9,4 @@ export * from './http/fleet.ts';
 export * from './http/ocr.ts';
 export * from './pod/gateway-api.ts';
 export * from './pod/pod-env.ts';
+export * from './pod/pod-files.ts';
