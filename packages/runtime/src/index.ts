@@ -9,7 +9,13 @@ export { startingGate } from './http/starting-gate.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { createMailbox, type Mailbox } from './mailbox.ts';
 export { monotonicMs } from './monotonic.ts';
-export { type GenerationFiles, observeNginxBox, renderGeneration, renderNginxMain } from './nginx/index.ts';
+export {
+  fillTemplate,
+  type GenerationFiles,
+  observeNginxBox,
+  renderGeneration,
+  renderNginxMain,
+} from './nginx/index.ts';
 export { configHashOf } from './pod/config-hash.ts';
 export { decodePodSettings, encodePodSettings, podMarkOf } from './pod/pod-settings.ts';
 export { constantTimeEqual, makeProof, podToken } from './pod/pod-token.ts';

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { ClusterFile, Config } from '@pagefleet/contract';
+import { type ClusterPaths, loadOrCreateSecret, realNodeBinary, writeFileAtomic } from '@pagefleet/runtime';
+import { choosePorts } from './choose-ports.ts';
+import { writeNatsFiles } from './nats-files.ts';
+import { writeNginxFiles } from './nginx-files.ts';
+import { readClusterFile } from './read-cluster-file.ts';
+import { renderSupervisord } from './render-supervisord.ts';
+
+/** Writes everything the programs of the cluster read at their start. Only called while none of them runs. */
+export async function prepareCluster(paths: ClusterPaths, config: Config): Promise<ClusterFile> {
+  const ports = await choosePorts(config.workers, readClusterFile(paths)?.ports ?? null);
+  const cluster: ClusterFile = {
+    v: 1,
+    clusterId: loadOrCreateSecret(paths.secretFile).clusterId,
+    stateDir: paths.stateDir,
+    config,
+    ports,
+    natsUrl: `nats://127.0.0.1:${ports.nats}`,
+    natsCredentialsFile: paths.natsCredentialsFile,
+    secretFile: paths.secretFile,
+    operatorTokenFile: paths.operatorTokenFile,
+    nodeBinary: realNodeBinary(),
+  };
+  await writeFileAtomic(paths.clusterFile, `${JSON.stringify(cluster, null, 2)}\n`, 0o600);
+  if (!existsSync(paths.operatorTokenFile)) {
+    await writeFileAtomic(paths.operatorTokenFile, randomBytes(24).toString('hex'), 0o600);
+  }
+  await writeNatsFiles(paths, ports.nats);
+  await writeNginxFiles(paths, cluster);
+  await writeFileAtomic(paths.supervisorConfFile, renderSupervisord(cluster), 0o600);
+  return cluster;
+}
+
+export function readOperatorToken(cluster: ClusterFile): string {
+  return readFileSync(cluster.operatorTokenFile, 'utf8').trim();
+}
