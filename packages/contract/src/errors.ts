@@ -63,6 +63,12 @@ export const ERRORS = {
   pod_failed: row(502, 1, 'limited', 'The pod that read the page died or broke off.'),
   pod_refused: row(502, 1, 'limited', 'The pod answered but refused the page.'),
   engine_failed: row(502, 1, 'limited', 'The engine in the pod failed on this page.'),
+  process_lost: row(
+    502,
+    1,
+    'backoff',
+    'The process of ours that held the request died before it answered; no pod is at fault.',
+  ),
   engine_not_ready: row(503, 1, 'after', 'The engine in the pod is starting or dead.'),
   wrong_owner: row(409, 1, 'never', 'The pod belongs to another controller.'),
   client_gone: row(499, 1, 'never', 'The client hung up.'),
