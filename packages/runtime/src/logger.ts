@@ -24,7 +24,7 @@ export function createLogger(options: LoggerOptions): Logger {
     typeof destination === 'number'
       ? pino.destination({ fd: destination, sync: false, maxLength: MAX_BUFFERED_BYTES })
       : destination;
-  return pino(
+  const logger = pino(
     {
       level: options.level,
       base: { component: options.component, pid: process.pid, ...options.bindings },
@@ -35,7 +35,19 @@ export function createLogger(options: LoggerOptions): Logger {
         log: (record) => redact(record) as Record<string, unknown>,
         bindings: (bindings) => redact(bindings) as Record<string, unknown>,
       },
+      // `redact` has already made plain objects of errors; pino's own serializer would call them all "Object".
+      serializers: { err: (error) => error },
     },
     stream,
   );
+  return withRedactedChildren(logger);
+}
+
+/** Pino applies `formatters.bindings` to the first logger only; its children inherit this `child` instead. */
+function withRedactedChildren(logger: Logger): Logger {
+  const { child } = logger;
+  const redactedChild = function (this: Logger, bindings: pino.Bindings, options?: pino.ChildLoggerOptions) {
+    return Reflect.apply(child, this, [redact(bindings), options]);
+  };
+  return Object.assign(logger, { child: redactedChild });
 }

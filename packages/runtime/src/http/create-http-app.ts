@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { ERRORS, PagefleetError, toErrorBody } from '@pagefleet/contract';
 import {
@@ -24,6 +24,8 @@ export interface HttpAppOptions {
   readonly requestTimeoutMs?: number;
   /** above nginx's upstream `keepalive_timeout` of 5 s, so that nginx, not we, ends an idle connection. 75 s if left out */
   readonly keepAliveTimeoutMs?: number;
+  /** what else Node's server should be told: `highWaterMark`, `maxHeaderSize` */
+  readonly http?: ServerOptions;
   /** what else Fastify should be told */
   readonly fastify?: FastifyServerOptions;
 }
@@ -31,18 +33,28 @@ export interface HttpAppOptions {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,120}$/;
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Node looks for overdue requests this seldom; its own 30 s would make any timeout up to 30 s late. */
+const OVERDUE_CHECK_MS = 5_000;
 
 /**
  * A Fastify app that answers every failure from the catalogue: unknown path, wrong method, bad body, thrown error. Bodies
  * are strict: an unknown field is an error, nothing is coerced. The request's id is taken over or made, and given back.
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
+  const { requestTimeoutMs = 30_000 } = options;
   const app = fastify({
     loggerInstance: options.logger.child({ app: options.name }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
-    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 75_000,
+    http: {
+      // A request timeout below the headers timeout never strikes in Node 24 (tried).
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs || HEADERS_TIMEOUT_MS),
+      connectionsCheckingInterval: OVERDUE_CHECK_MS,
+      ...options.http,
+    },
     genReqId: requestIdOf,
     return503OnClosing: false,
     // Ajv's defaults in Fastify drop unknown fields and turn "1" into 1: a misspelt `max_pods` would lift a cap.

@@ -28,8 +28,13 @@ function readSecret(file: string): ClusterSecret | null {
   try {
     text = readPrivateFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (error instanceof PagefleetError) throw error;
+    throw new PagefleetError(
+      'config_invalid',
+      `The cluster secret ${file} cannot be read: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
   const secret = parseSecret(text);
   if (secret === null) {

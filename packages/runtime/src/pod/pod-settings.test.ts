@@ -1,0 +1,140 @@
+import type { PodSettings, Pool } from '@pagefleet/contract';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../config/load-config.ts';
+import { configHashOf } from './config-hash.ts';
+import { decodePodSettings, encodePodSettings, podMarkOf } from './pod-settings.ts';
+
+const text = (minLength = 0) => fc.string({ minLength, unit: 'grapheme' }).filter((t) => !t.includes('\0'));
+const hex = (length: number) =>
+  fc.string({ minLength: length, maxLength: length, unit: fc.constantFrom(...'0123456789abcdef') });
+const oneOrMore = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }));
+
+const anySettings: fc.Arbitrary<PodSettings> = fc.record({
+  clusterId: text(1),
+  podKey: hex(32),
+  keyId: text(1),
+  pool: text(1),
+  name: text(1),
+  width: fc.integer({ min: 1, max: 1_024 }),
+  configHash: text(1),
+  spot: fc.boolean(),
+  podId: text(1),
+  token: hex(64),
+  port: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 65_535 })),
+  portFile: text(),
+  host: text(),
+  deadManMs: fc.integer({ min: 1_000 }),
+  engine: fc.constantFrom('tesseract' as const, 'sleep' as const),
+  languages: fc.array(text(), { maxLength: 3 }),
+  dpi: fc.integer({ min: 72, max: 600 }),
+  tesseract: fc.constantFrom('auto' as const, 'cli' as const, 'js' as const),
+  pageTimeoutMs: oneOrMore,
+  sleepMs: fc.oneof(fc.constant(0), fc.nat()),
+  maxPixels: oneOrMore,
+  maxPageBytes: oneOrMore,
+  stallMs: oneOrMore,
+  fatalStallMs: oneOrMore,
+  logLevel: text(),
+});
+
+const [example] = fc.sample(anySettings, { numRuns: 1, seed: 1 }) as [PodSettings];
+
+describe('pod settings in the environment (R-042, L15)', () => {
+  it('what_is_sent_comes_back_the_same', () => {
+    fc.assert(
+      fc.property(anySettings, (settings) => {
+        expect(decodePodSettings(encodePodSettings(settings))).toEqual({ settings, unknown: [] });
+      }),
+    );
+  });
+
+  it('every_variable_sent_is_read_and_every_setting_is_sent', () => {
+    const settings = { ...example, port: 8000 };
+    const sent = encodePodSettings(settings);
+    expect(Object.keys(sent)).toHaveLength(Object.keys(settings).length);
+    for (const name of Object.keys(sent).filter((variable) => variable !== 'PAGEFLEET_POD_PORT')) {
+      const { [name]: _, ...rest } = sent;
+      expect(() => decodePodSettings(rest), name).toThrow(name);
+    }
+  });
+
+  it('a_number_whose_0_means_default_is_left_out_and_comes_back_as_0', () => {
+    const sent = encodePodSettings({ ...example, port: 0 });
+    expect(sent).not.toHaveProperty('PAGEFLEET_POD_PORT');
+    expect(decodePodSettings(sent).settings.port).toBe(0);
+    expect(decodePodSettings({ ...sent, PAGEFLEET_POD_PORT: '0' }).settings.port).toBe(0);
+  });
+
+  it('a_number_whose_0_means_0_is_sent_as_0', () => {
+    const sent = encodePodSettings({ ...example, sleepMs: 0 });
+    expect(sent.PAGEFLEET_POD_SLEEP_MS).toBe('0');
+    const { PAGEFLEET_POD_SLEEP_MS: _, ...rest } = sent;
+    expect(() => decodePodSettings(rest)).toThrow('PAGEFLEET_POD_SLEEP_MS');
+  });
+
+  it('a_flag_is_always_sent_as_1_or_0', () => {
+    expect(encodePodSettings({ ...example, spot: true }).PAGEFLEET_POD_SPOT).toBe('1');
+    expect(encodePodSettings({ ...example, spot: false }).PAGEFLEET_POD_SPOT).toBe('0');
+  });
+
+  it('a_flag_is_read_as_true_for_1_true_yes_on_only', () => {
+    const read = (flag: string) =>
+      decodePodSettings({ ...encodePodSettings(example), PAGEFLEET_POD_SPOT: flag }).settings.spot;
+    for (const flag of ['1', 'true', 'yes', 'on', 'TRUE', ' on ']) expect(read(flag), flag).toBe(true);
+    for (const flag of ['0', 'false', 'no', 'off', '', '2', '01', 'y', 'enabled']) {
+      expect(read(flag), flag).toBe(false);
+    }
+  });
+
+  it('variables_that_this_version_does_not_know_are_named', () => {
+    const env = { ...encodePodSettings(example), PAGEFLEET_POD_TURBO: '1', PAGEFLEET_STATE: 'x', HOME: '/' };
+    expect(decodePodSettings(env).unknown).toEqual(['PAGEFLEET_POD_TURBO']);
+  });
+
+  it.each([
+    ['PAGEFLEET_POD_WIDTH', 'wide'],
+    ['PAGEFLEET_POD_WIDTH', ''],
+    ['PAGEFLEET_POD_WIDTH', '0'],
+    ['PAGEFLEET_POD_WIDTH', '0x10'],
+    ['PAGEFLEET_POD_WIDTH', '1.5'],
+    ['PAGEFLEET_POD_ENGINE', 'dream'],
+    ['PAGEFLEET_POD_LANGUAGES', 'eng'],
+    ['PAGEFLEET_POD_LANGUAGES', '[1]'],
+    ['PAGEFLEET_POD_TOKEN', 'short'],
+  ])('%s=%s is refused by name', (name, value) => {
+    expect(() => decodePodSettings({ ...encodePodSettings(example), [name]: value })).toThrow(
+      expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(name) }),
+    );
+  });
+
+  it('a_refusal_does_not_show_the_token', () => {
+    const env = { ...encodePodSettings(example), PAGEFLEET_POD_TOKEN: 'not-long-enough' };
+    expect(() => decodePodSettings(env)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('not-long-enough') }),
+    );
+  });
+
+  it('the_mark_holds_no_secret', () => {
+    const mark = podMarkOf(example);
+    expect(mark).toMatchObject({ clusterId: example.clusterId, podKey: example.podKey, spot: example.spot });
+    expect(Object.values(mark)).not.toContain(example.token);
+    expect(mark).not.toHaveProperty('token');
+  });
+});
+
+describe('configHashOf', () => {
+  const pool = loadConfig({ env: {}, cwd: import.meta.dirname }).config.pools[0] as Pool;
+
+  it('changes_with_what_reaches_the_pod_and_with_nothing_else', () => {
+    const hash = configHashOf(pool);
+    expect(hash).toMatch(/^[0-9a-f]{16}$/);
+    expect(configHashOf({ ...pool })).toBe(hash);
+    for (const same of [{ maxPods: 9 }, { minPods: 0 }, { idleTimeoutMs: 1 }, { models: ['m'] }]) {
+      expect(configHashOf({ ...pool, ...same })).toBe(hash);
+    }
+    for (const other of [{ width: 2 }, { dpi: 300 }, { languages: ['deu'] }, { engine: 'sleep' as const }]) {
+      expect(configHashOf({ ...pool, ...other })).not.toBe(hash);
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadOrCreateSecret } from './secret.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pagefleet-secret-'));
+  file = join(folder, 'state', 'secret.json');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe('loadOrCreateSecret (R-037)', () => {
+  it('makes_a_file_and_a_folder_for_the_owner_only', () => {
+    const secret = loadOrCreateSecret(file);
+    expect(secret.keys[secret.current]).toMatch(/^[0-9a-f]{64}$/);
+    expect(modeOf(file)).toBe('600');
+    expect(modeOf(join(folder, 'state'))).toBe('700');
+    expect(readdirSync(join(folder, 'state'))).toEqual(['secret.json']);
+  });
+
+  it('is_made_once', () => {
+    const first = loadOrCreateSecret(file);
+    const bytes = readFileSync(file);
+    expect(loadOrCreateSecret(file)).toEqual(first);
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  it('several_processes_at_once_agree_on_one', async () => {
+    const source = `
+      const { parentPort } = require('node:worker_threads');
+      import(${JSON.stringify(join(import.meta.dirname, 'secret.ts'))})
+        .then(({ loadOrCreateSecret }) => parentPort.postMessage(loadOrCreateSecret(${JSON.stringify(file)})));`;
+    const secrets = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const worker = new Worker(source, { eval: true });
+        return new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+      }),
+    );
+    expect(new Set(secrets.map((secret) => JSON.stringify(secret))).size).toBe(1);
+    expect(readdirSync(join(folder, 'state'))).toEqual(['secret.json']);
+  });
+
+  it('a_file_that_others_may_read_is_refused_with_the_command_that_mends_it', () => {
+    loadOrCreateSecret(file);
+    chmodSync(file, 0o644);
+    expect(() => loadOrCreateSecret(file)).toThrow(`chmod 600 ${file}`);
+    expect(modeOf(file)).toBe('644');
+  });
+
+  it.each([
+    ['', 'nothing'],
+    ['{', 'half a file'],
+    ['null', 'null'],
+    ['{"v":2,"clusterId":"c","current":"a","keys":{"a":"x"}}', 'another version'],
+    ['{"v":1,"clusterId":"c","current":"b","keys":{"a":"x"}}', 'a current key that is not there'],
+    ['{"v":1,"clusterId":"c","current":"a","keys":{"a":"short"}}', 'a key too short'],
+  ])('a damaged file is refused and kept: %s (%s)', (text) => {
+    loadOrCreateSecret(file);
+    writeFileSync(file, text);
+    expect(() => loadOrCreateSecret(file)).toThrow('It is never overwritten');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('a_folder_that_cannot_be_written_is_a_clear_error', () => {
+    writeFileSync(join(folder, 'state'), 'a file where the folder should be');
+    expect(() => loadOrCreateSecret(file)).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        message: expect.stringContaining(`${file} does not exist and cannot be made`),
+      }),
+    );
+  });
+
+  it('a_secret_that_exists_is_read_from_a_folder_that_cannot_be_written', () => {
+    const first = loadOrCreateSecret(file);
+    chmodSync(join(folder, 'state'), 0o500);
+    expect(loadOrCreateSecret(file)).toEqual(first);
+    chmodSync(join(folder, 'state'), 0o700);
+  });
+});
+
+/** root may write everywhere, so the refusal of a read-only folder needs another user; here the program decides by itself */
+describe('as_another_user', () => {
+  const asRoot = process.getuid?.() === 0 && existsSync('/usr/bin/setpriv');
+
+  it('a_read_only_folder_is_a_clear_error', () => {
+    chmodSync(folder, 0o555);
+    const script = `import(${JSON.stringify(join(import.meta.dirname, 'secret.ts'))}).then(
+      ({ loadOrCreateSecret }) => loadOrCreateSecret(${JSON.stringify(join(folder, 'secret.json'))}))
+      .catch((error) => { process.stdout.write(error.code + ' ' + error.message); });`;
+    const node = [process.execPath, '-e', script] as const;
+    const [command, ...args] = asRoot
+      ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...node]
+      : node;
+    const { stdout } = spawnSync(command ?? '', args, { encoding: 'utf8' });
+    expect(stdout).toContain('config_invalid The cluster secret');
+    expect(stdout).toContain('EACCES');
+  });
+});
