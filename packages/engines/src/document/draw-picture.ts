@@ -2,7 +2,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import type { Metadata } from 'sharp';
 import { DECODE_FACTOR, fitScale } from './raster-limits.ts';
 import { type Density, readDensity } from './read-density.ts';
-import { sharp } from './sharp.ts';
+import { asGreyPng, sharp } from './sharp.ts';
 
 /** An 8-bit grey PNG, upright, with square pixels. */
 export interface Picture {
@@ -30,14 +30,12 @@ export async function drawPicture(
     // 'error' reads what libtiff and libjpeg only warn about, as every viewer does.
     failOn: 'error',
   });
-  const drawn = input
+  const upright = input
     .autoOrient()
     .resize(shape.width, shape.height, { fit: 'fill' })
-    .flatten({ background: 'white' })
-    .toColourspace('b-w')
-    .png({ compressionLevel: 3 });
+    .flatten({ background: 'white' });
   try {
-    const { data, info } = await drawn.toBuffer({ resolveWithObject: true });
+    const { data, info } = await asGreyPng(upright).toBuffer({ resolveWithObject: true });
     return { png: data, width: info.width, height: info.height, dpi: shape.dpi };
   } catch (cause) {
     throw new PagefleetError('page_unreadable', `page ${pageIndex + 1} cannot be decoded`, { cause });
@@ -54,7 +52,7 @@ async function readShape(bytes: Uint8Array, pageIndex: number, limits: PictureLi
   const metadata = await readMetadata(bytes, pageIndex);
   refuseHuge(metadata, pageIndex, limits);
   const turned = (metadata.orientation ?? 1) >= 5;
-  const density = readDensity(bytes, pageIndex);
+  const density = readDensity(bytes, pageIndex, metadata.density);
   return uprightShape(metadata, turned, density, limits);
 }
 

@@ -11,15 +11,22 @@ const METRE_PER_INCH = 0.0254;
 const PLAUSIBLE_DPI = { least: 50, most: 4800 };
 const MOST_UNEVEN = 4;
 
-/** What the file says of its density in both directions; null when it says nothing that can be believed. */
-export function readDensity(bytes: Uint8Array, pageIndex: number): Density | null {
+/**
+ * What the file says of its density in both directions; null when it says nothing that can be believed. `elsewhere` is
+ * a density found by other means (EXIF) and taken for both directions.
+ */
+export function readDensity(bytes: Uint8Array, pageIndex: number, elsewhere?: number): Density | null {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
-    return plausible(readByKind(view, pageIndex));
+    return plausible(readByKind(view, pageIndex)) ?? square(elsewhere);
   } catch (cause) {
-    if (cause instanceof RangeError) return null;
+    if (cause instanceof RangeError) return square(elsewhere);
     throw cause;
   }
+}
+
+function square(dpi: number | undefined): Density | null {
+  return dpi === undefined ? null : plausible({ x: dpi, y: dpi });
 }
 
 function readByKind(view: Buffer, pageIndex: number): Density | null {

@@ -3,7 +3,7 @@ import type { Picture } from '../document/draw-picture.ts';
 import { PdfHandle } from '../document/pdf-handle.ts';
 import { heapOf } from '../document/pdfium.ts';
 import { fitScale } from '../document/raster-limits.ts';
-import { sharp } from '../document/sharp.ts';
+import { asGreyPng, sharp } from '../document/sharp.ts';
 
 export interface DrawSettings {
   readonly dpi: number;
@@ -29,9 +29,7 @@ export async function drawPdfPage(bytes: Uint8Array, settings: DrawSettings): Pr
     const raster = pdf.withPage(0, (page) => drawRaster(pdf, page, settings));
     if (!raster) throw new PagefleetError('page_unreadable', 'the page cannot be loaded or drawn');
     const { grey, width, height, dpi } = raster;
-    const png = await sharp(grey, { raw: { width, height, channels: 1 } })
-      .png({ compressionLevel: 3 })
-      .toBuffer();
+    const png = await asGreyPng(sharp(grey, { raw: { width, height, channels: 1 } })).toBuffer();
     return { png, width, height, dpi };
   } finally {
     pdf.close();

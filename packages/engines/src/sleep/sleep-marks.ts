@@ -11,7 +11,8 @@ export interface SleepMarks {
  *   #pagefleet-refuse#         then fail as a broken engine does (`engine_failed`)
  *   #pagefleet-page-fault#     then fail as a broken page does (`page_unreadable`)
  *
- * In a PDF a mark survives the split as a comment in an uncompressed content stream; in a PNG as a text chunk.
+ * In a PDF a mark survives the split as an entry of the page's dictionary, `/Mark (#pagefleet-refuse#)`: content streams
+ * are compressed on the way. In a picture it may be an EXIF description.
  */
 export function readSleepMarks(bytes: Uint8Array): SleepMarks {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
