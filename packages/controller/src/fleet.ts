@@ -1,14 +1,4 @@
-import {
-  type Action,
-  type Memory,
-  type Plan,
-  type Pod,
-  type PodAction,
-  type PodEvent,
-  type RentAction,
-  type RentingPod,
-  transition,
-} from '@pagefleet/core';
+import type { Action, Memory, Plan, Pod, PodAction, PodEvent, RentAction, RentingPod } from '@pagefleet/core';
 import { createMailbox, type Logger } from '@pagefleet/runtime';
 import { foldJournal, type JournalEntry, type JournalState, type KeyRef } from './journal/entries.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
@@ -79,10 +69,7 @@ export class Fleet {
       onSlow: (name, runningMs, depth) =>
         options.logger.warn({ task: name, runningMs, depth }, 'fleet_mailbox_slow'),
     });
-    const nowMs = options.nowMs();
-    for (const held of state.pods) {
-      this.#registry.enter({ pod: settled(held.pod, nowMs), keyRef: held.keyRef }, nowMs);
-    }
+    this.#registry.restore(state.pods, options.nowMs());
   }
 
   get registry(): PodRegistry {
@@ -119,12 +106,8 @@ export class Fleet {
   pass(steps: PassSteps): Promise<AppliedPlan> {
     return this.#mailbox.run('pass', async () => {
       const plan = steps.decide();
-      const entries = this.#applyTransitions(plan);
-      for (const { pod } of plan.adoptions) {
-        const keyRef = steps.keyRefOf(pod);
-        if (this.#registry.enter({ pod, keyRef }, plan.nowMs).isNew)
-          entries.push({ kind: 'pod', pod, keyRef });
-      }
+      // In the order of core's `applyPlan`: what is adopted may be moved on in the same pass.
+      const entries = [...this.#adopt(plan, steps), ...this.#applyTransitions(plan)];
       for (const podKey of plan.forget) {
         this.#registry.forget(podKey);
         entries.push({ kind: 'forget', podKey });
@@ -162,6 +145,17 @@ export class Fleet {
       await this.#compact();
       await this.#journal.close();
     });
+  }
+
+  #adopt(plan: Plan, steps: PassSteps): JournalEntry[] {
+    const entries: JournalEntry[] = [];
+    for (const { pod, reason } of plan.adoptions) {
+      const keyRef = steps.keyRefOf(pod);
+      if (!this.#registry.enter({ pod, keyRef }, plan.nowMs).isNew) continue;
+      this.#logger.info({ pod: pod.id, pool: pod.pool, to: pod.state, why: reason }, 'pod_adopted');
+      entries.push({ kind: 'pod', pod, keyRef });
+    }
+    return entries;
   }
 
   #applyTransitions(plan: Plan): JournalEntry[] {
@@ -209,22 +203,6 @@ export class Fleet {
   }
 }
 
-/**
- * A pod as it stands after a restart: a paid call that was out has lost its answer, and a question that was out will not
- * be answered to us.
- */
-function settled(pod: Pod, nowMs: number): Pod {
-  const event: PodEvent | null =
-    pod.state === 'renting' && pod.answer === 'pending'
-      ? { kind: 'answer-lost' }
-      : 'asked' in pod && pod.asked !== null
-        ? { kind: 'probe-void' }
-        : null;
-  if (event === null) return pod;
-  const result = transition(pod, event, nowMs);
-  return result.legal ? result.pod : pod;
-}
-
 /** What would cost money or time to learn again; sums over time are only a delay. */
 function isWorthStoring(before: Memory, after: Memory): boolean {
   return JSON.stringify(lasting(before)) !== JSON.stringify(lasting(after));
@@ -237,6 +215,5 @@ function lasting(memory: Memory): unknown {
     pool.failedBoots,
     pool.suspendedUntilMs,
     pool.refusedUntilMs,
-    pool.pagesSuspendedUntilMs,
   ]);
 }

@@ -4,6 +4,7 @@ import {
   type Pod,
   type PodEvent,
   type Registry,
+  reloadRegistry,
   transition,
 } from '@pagefleet/core';
 import type { KeyRef } from './journal/entries.ts';
@@ -35,6 +36,15 @@ export class PodRegistry {
     return [...this.#pods.values()].map((pod) => ({ pod, keyRef: this.keyRef(pod.key) }));
   }
 
+  /** The pods of an earlier life, as the journal has them; once, into an empty registry. */
+  restore(held: readonly HeldPod[], nowMs: number): void {
+    this.#pods = reloadRegistry(
+      held.map(({ pod }) => pod),
+      nowMs,
+    );
+    for (const { pod, keyRef } of held) if (this.#pods.has(pod.key)) this.#keyRefs.set(pod.key, keyRef);
+  }
+
   /** `isNew: false`: the pod is held already and at most its address was refreshed */
   enter(held: HeldPod, nowMs: number): { isNew: boolean } {
     const entered = enterRegistry(this.#pods, held.pod, nowMs);
@@ -53,7 +63,9 @@ export class PodRegistry {
     return { kind: 'changed', before, pod: result.pod };
   }
 
+  /** A key that a living pod holds by now is not forgotten. */
   forget(podKey: string): void {
+    if (this.#pods.get(podKey)?.state !== 'terminated') return;
     const pods = new Map(this.#pods);
     pods.delete(podKey);
     this.#pods = pods;

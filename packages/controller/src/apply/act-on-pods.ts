@@ -4,6 +4,7 @@ import type { Provider } from '@pagefleet/providers';
 import type { Logger } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
 import type { Fleet } from '../fleet.ts';
+import type { ControllerMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { PodProber, ProbeAnswer } from '../observe/pod-prober.ts';
 import type { Facts } from '../world.ts';
@@ -21,6 +22,7 @@ export interface PodActionDeps {
   readonly guard: EpochGuard;
   /** null = made with a secret we do not have */
   readonly tokenOf: (pod: Pod) => string | null;
+  readonly metrics: ControllerMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly requestPass: () => void;
@@ -48,6 +50,7 @@ async function ask(action: ProbeAction, pod: Pod, deps: PodActionDeps): Promise<
   const purpose = action.kind === 'trial' ? 'trial' : action.purpose;
   const result: ProbeResult = { purpose, askedAtMs: action.askedAtMs, endedAtMs, outcome: answer.outcome };
   deps.facts.probes.set(pod.key, result);
+  deps.metrics.probes.inc({ purpose, outcome: answer.outcome });
   if (answer.health !== null) deps.health.set(pod.key, { health: answer.health, atMs: endedAtMs });
   deps.logger.debug({ pod: pod.id, purpose, outcome: answer.outcome }, 'probe_done');
   deps.requestPass();
@@ -74,8 +77,10 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
   try {
     await deps.provider.terminate(action.id);
     deps.facts.providerAnsweredMs = deps.nowMs();
+    deps.metrics.terminates.inc({ outcome: 'asked' });
     deps.logger.info({ pod: action.id, why: action.why, reason: action.reason }, 'pod_terminate_asked');
   } catch (err) {
+    deps.metrics.terminates.inc({ outcome: 'failed' });
     deps.logger.warn({ err, pod: action.id }, 'pod_terminate_failed');
   }
   deps.listings.want(deps.nowMs());

@@ -5,6 +5,7 @@ import type { Provider, RentOutcome, RentRequest } from '@pagefleet/providers';
 import { type ClusterSecret, type Logger, podToken } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
 import type { Fleet, RentIntent } from '../fleet.ts';
+import type { ControllerMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import { type Facts, urlOf } from '../world.ts';
 import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
@@ -17,6 +18,7 @@ export interface RentDeps {
   readonly provider: Provider;
   readonly listings: ListingKeeper;
   readonly guard: EpochGuard;
+  readonly metrics: ControllerMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly requestPass: () => void;
@@ -46,6 +48,7 @@ export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void>
     return;
   }
   const outcome = await callProvider(intent, deps);
+  deps.metrics.rents.inc({ outcome: outcome.kind });
   if (outcome.kind !== 'ambiguous') deps.facts.providerAnsweredMs = nowMs();
   await recordOutcome(intent, outcome, deps);
   deps.listings.want(nowMs());

@@ -40,7 +40,14 @@ export async function applyGeneration(
   }
   await pointTo(options.folder, generation);
   if ((await options.ask()) === null) return { kind: 'waiting_for_nginx', generation };
-  const reloaded = await options.run(['-s', 'reload', '-c', join(options.folder, 'nginx.conf')]);
+  const reloaded = await options.run([
+    '-e',
+    'stderr',
+    '-s',
+    'reload',
+    '-c',
+    join(options.folder, 'nginx.conf'),
+  ]);
   if (reloaded.kind === 'ok' && (await isConfirmed(options, generation))) {
     await removeOthers(options.folder, [generation, before]);
     return { kind: 'swapped', generation };
@@ -80,9 +87,9 @@ async function writeGeneration(
 ): Promise<void> {
   const folder = generationFolder(options.folder, generation);
   await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const [name, text] of Object.entries(options.render(ports, generation))) {
-    await writeFile(join(folder, name), text);
+    await writeFile(join(folder, name), text, { mode: 0o600 });
   }
 }
 
@@ -93,8 +100,10 @@ async function testCandidate(options: GenerationOptions, generation: number): Pr
     return { kind: 'failed', detail: 'the main file does not include the current generation' };
   }
   const candidate = join(options.folder, 'candidate.conf');
-  await writeFile(candidate, main.replaceAll(inForce, generationFolder(options.folder, generation)));
-  return await options.run(['-t', '-q', '-c', candidate]);
+  await writeFile(candidate, main.replaceAll(inForce, generationFolder(options.folder, generation)), {
+    mode: 0o600,
+  });
+  return await options.run(['-e', 'stderr', '-t', '-q', '-c', candidate]);
 }
 
 async function isConfirmed(options: GenerationOptions, generation: number): Promise<boolean> {

@@ -10,7 +10,7 @@ interface KeeperOptions {
   readonly nowMs: () => number;
   /** least pause between two listings: one listing watches all boots */
   readonly gapMs: number;
-  readonly onListing: () => void;
+  readonly onListing: (outcome: 'complete' | 'failed') => void;
 }
 
 /** The account's listing, one at a time and at its own pace, never on a pass's time. */
@@ -53,6 +53,7 @@ export class ListingKeeper {
     this.#running = true;
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const startedAtMs = nowMs();
+    let outcome: 'complete' | 'failed' = 'failed';
     try {
       const entries = await provider.list();
       const pods = entries.map((entry): ListedPod => listedPodOf(entry));
@@ -60,6 +61,7 @@ export class ListingKeeper {
       facts.listing = recordListing(facts.listing, listing);
       facts.providerAnsweredMs = listing.endedAtMs;
       for (const { mark } of entries) if (mark !== null) this.marks.set(mark.podKey, mark);
+      outcome = 'complete';
     } catch (err) {
       logger.warn({ err }, 'listing_failed');
     } finally {
@@ -67,7 +69,7 @@ export class ListingKeeper {
       this.#endedAtMs = nowMs();
     }
     if (this.#stopped) return;
-    onListing();
+    onListing(outcome);
     this.#arm();
   }
 }

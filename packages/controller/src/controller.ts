@@ -1,0 +1,409 @@
+import { randomUUID } from 'node:crypto';
+import type { ClusterFile, FleetPlan, FleetStatus, PodHealth, Report } from '@pagefleet/contract';
+import {
+  type Caps,
+  decide,
+  liveCost,
+  NO_LISTING,
+  type Plan,
+  type Pod,
+  type PoolSettings,
+} from '@pagefleet/core';
+import type { Provider } from '@pagefleet/providers';
+import {
+  type Bus,
+  type ClusterPaths,
+  type ClusterSecret,
+  type Logger,
+  monotonicMs,
+  podToken,
+} from '@pagefleet/runtime';
+import { actOnPod } from './apply/act-on-pods.ts';
+import { openIntent, rentPod } from './apply/rent-pod.ts';
+import { downFleet } from './down-fleet.ts';
+import { createEpochGuard, type EpochGuard } from './epoch-guard.ts';
+import { type AppliedPlan, Fleet } from './fleet.ts';
+import type { DownRequest } from './http/down-route.ts';
+import type { KeyRef } from './journal/entries.ts';
+import { createMetrics } from './metrics.ts';
+import { NginxKeeper } from './nginx/nginx-keeper.ts';
+import { workerPorts } from './nginx/worker-addresses.ts';
+import { ListingKeeper } from './observe/listing-keeper.ts';
+import { createPodProber, type PodProber } from './observe/pod-prober.ts';
+import { proveExits } from './observe/prove-exits.ts';
+import { WorkerBook } from './observe/worker-book.ts';
+import { type PassLoop, startPassLoop } from './pass-loop.ts';
+import { SliceKeeper } from './slices/slice-keeper.ts';
+import { AlarmBook } from './status/alarm-book.ts';
+import { describePlan, passLogLine } from './status/describe-plan.ts';
+import { createStatusReader } from './status/status-reader.ts';
+import { type Facts, observeWorld, poolSettingsOf } from './world.ts';
+
+export interface ControllerDeps {
+  readonly cluster: ClusterFile;
+  readonly paths: ClusterPaths;
+  readonly secret: ClusterSecret;
+  readonly bus: Bus;
+  readonly provider: Provider;
+  readonly controllerId: string;
+  readonly logger: Logger;
+  readonly onDeposed: () => void;
+}
+
+/** One listing watches all boots, about every 2 s (R-038); where it costs nothing, a little faster. */
+const LISTING_GAP_MS = { paid: 2_000, free: 500 } as const;
+const PROVE_EXITS_MS = 2_000;
+
+/**
+ * Observe → decide → apply. What is decided is core's; here is who asks, who is asked, and in which order it is done.
+ */
+export class Controller {
+  readonly #deps: ControllerDeps;
+  readonly #logger: Logger;
+  readonly #fleet: Fleet;
+  readonly #pools: readonly PoolSettings[];
+  readonly #prober: PodProber;
+  readonly #guard: EpochGuard;
+  readonly #listings: ListingKeeper;
+  readonly #nginx: NginxKeeper;
+  readonly #alarms: AlarmBook;
+  readonly #facts: Facts = {
+    listing: NO_LISTING,
+    providerAnsweredMs: null,
+    stopping: false,
+    probes: new Map(),
+    workers: new WorkerBook(),
+  };
+  readonly #health = new Map<string, { health: PodHealth; atMs: number }>();
+  readonly #reasons = new Map<string, string>();
+  readonly #metrics = createMetrics();
+  readonly #stops: (() => void)[] = [];
+  readonly #status: () => Promise<FleetStatus>;
+  #loop: PassLoop | null = null;
+  #slices: SliceKeeper | null = null;
+  #caps: Caps | null = null;
+  #lastConnectedMs: number | null = null;
+  #drainTimeoutMs: number | null = null;
+
+  static async start(deps: ControllerDeps): Promise<Controller> {
+    const fleet = await Fleet.open({
+      folder: deps.paths.controllerDir,
+      logger: deps.logger,
+      nowMs: Date.now,
+    });
+    const controller = new Controller(deps, fleet);
+    controller.#run();
+    return controller;
+  }
+
+  private constructor(deps: ControllerDeps, fleet: Fleet) {
+    const { cluster, provider, logger, bus, paths } = deps;
+    this.#deps = deps;
+    this.#fleet = fleet;
+    this.#logger = logger;
+    this.#alarms = new AlarmBook(logger);
+    this.#pools = poolSettingsOf(cluster, () => provider.free);
+    this.#prober = createPodProber(cluster.clusterId);
+    this.#guard = createEpochGuard({
+      bucket: bus.bucket('control'),
+      controllerId: deps.controllerId,
+      nowMs: Date.now,
+      logger,
+      journalEpoch: () => fleet.epoch,
+      record: (epoch) => fleet.recordEpoch(epoch, deps.controllerId),
+      onDeposed: () => this.#onDeposed(),
+    });
+    this.#listings = new ListingKeeper({
+      provider,
+      facts: this.#facts,
+      logger,
+      nowMs: Date.now,
+      gapMs: provider.free ? LISTING_GAP_MS.free : LISTING_GAP_MS.paid,
+      onListing: (outcome) => {
+        this.#metrics.listings.inc({ outcome });
+        this.#requestPass();
+      },
+    });
+    this.#nginx = new NginxKeeper({
+      cluster,
+      paths,
+      logger,
+      wantedPorts: () => workerPorts(this.#facts.workers.roster('workers')?.roster ?? null, Date.now()),
+      onOutcome: (outcome) => {
+        this.#metrics.generations.inc({ outcome: outcome.kind });
+        logger[outcome.kind === 'refused' ? 'error' : 'info'](outcome, 'nginx_generation');
+        this.#alarms.set(
+          'nginx_refused',
+          outcome.kind === 'refused' ? ['nginx refuses the new set of workers'] : [],
+          Date.now(),
+        );
+      },
+    });
+    this.#status = createStatusReader({
+      cluster,
+      facts: this.#facts,
+      health: this.#health,
+      alarms: this.#alarms,
+      prober: this.#prober,
+      registry: () => fleet.registry.pods,
+      caps: () => this.#caps,
+      epoch: () => this.#guard.epoch(),
+      reasonOf: this.#reasons,
+      newestRev: (bootId) => this.#slices?.newestRev(bootId) ?? null,
+      tokenOf: (pod) => this.#tokenOf(pod),
+      bus: () => ({ connected: bus.connected(), lastConnectedMs: this.#lastConnectedMs }),
+      nowMs: Date.now,
+    });
+  }
+
+  status(): Promise<FleetStatus> {
+    return this.#status();
+  }
+
+  /** Decided on the present world and thrown away. */
+  plan(): Promise<FleetPlan> {
+    return this.#fleet.look('plan', () => describePlan(decide(this.#world()), this.#fleet.registry.pods));
+  }
+
+  async metrics(): Promise<{ contentType: string; text: string }> {
+    return { contentType: this.#metrics.contentType, text: await this.#metrics.render(await this.#status()) };
+  }
+
+  health(): Record<string, unknown> {
+    return {
+      status: 'ok',
+      program: 'controller',
+      epoch: this.#guard.epoch(),
+      bus: this.#deps.bus.connected() ? 'connected' : 'away',
+      stopping: this.#facts.stopping,
+    };
+  }
+
+  down(request: DownRequest): AsyncIterable<object> {
+    return downFleet(request, {
+      clusterId: this.#deps.cluster.clusterId,
+      nowMs: Date.now,
+      pods: () => this.#fleet.registry.pods.values(),
+      listing: () => this.#facts.listing,
+      stop: (drainTimeoutMs) => {
+        this.#facts.stopping = true;
+        this.#drainTimeoutMs = drainTimeoutMs;
+        this.#logger.warn({ drainTimeoutMs }, 'fleet_down_asked');
+        this.#requestPass();
+      },
+      wantListing: (atMs) => this.#listings.want(atMs),
+      inFlight: (podId) => this.#world().reports?.pods.get(podId)?.inflight ?? 0,
+      hourlyUsd: () => liveCost(this.#world()).usdPerHour,
+      graceMs: Math.max(...this.#pools.map((pool) => pool.graceMs)),
+    });
+  }
+
+  /** Leaves the pods to be adopted; nothing of the fleet is changed. */
+  async stop(): Promise<void> {
+    this.#guard.stop();
+    this.#listings.stop();
+    this.#nginx.stop();
+    this.#slices?.close();
+    for (const stop of this.#stops) stop();
+    await this.#loop?.stop();
+    const { usdPerHour, unpricedPods } = liveCost(this.#world());
+    const pods = [...this.#fleet.registry.pods.values()].map(({ id, name, state }) => ({
+      pod: id ?? name,
+      state,
+    }));
+    this.#logger.warn({ pods, usdPerHour, unpricedPods }, 'pods_left_running');
+    await this.#fleet.close();
+    await this.#prober.close();
+  }
+
+  #run(): void {
+    const { bus } = this.#deps;
+    const { workers } = this.#facts;
+    this.#stops.push(
+      bus.onState((connected) => this.#onBusState(connected)),
+      bus.subscribe('roster', (_group, roster) => {
+        if (!workers.takeRoster(roster, Date.now())) return;
+        this.#nginx.check();
+        this.#requestPass();
+      }),
+      bus.subscribe('report', (_bootId, report) => {
+        if (workers.takeReport(report, Date.now()) && isNews(report)) this.#requestPass();
+      }),
+      every(PROVE_EXITS_MS, () => void this.#proveExits()),
+    );
+    if (bus.connected()) this.#onBusState(true);
+    this.#listings.want(Date.now());
+    this.#loop = startPassLoop({
+      runPass: () => this.#pass(),
+      nowMs: Date.now,
+      onFailure: (err) => this.#logger.error({ err }, 'pass_failed'),
+    });
+    void this.#takeCharge();
+  }
+
+  async #takeCharge(): Promise<void> {
+    await this.#guard.start();
+    const { bus, cluster } = this.#deps;
+    const epoch = this.#guard.epoch();
+    if (epoch === 0) return;
+    this.#slices = new SliceKeeper({
+      bus,
+      config: cluster.config,
+      epoch,
+      registry: () => this.#fleet.registry.pods,
+      tokenOf: (pod) => this.#tokenOf(pod),
+      suspendedUntilMs: (pool) => this.#fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
+      nowMs: Date.now,
+      logger: this.#logger,
+      onSuperseded: () => void this.#guard.check(),
+    });
+    this.#requestPass();
+  }
+
+  async #pass(): Promise<{ wakeAtMs: number }> {
+    const startedMs = monotonicMs();
+    const { cluster, secret } = this.#deps;
+    const applied = await this.#fleet.pass({
+      decide: () => decide(this.#world()),
+      openIntent: (action) =>
+        openIntent(action, { cluster: cluster.config.cluster, secret, nowMs: Date.now() }),
+      keyRefOf: (pod) => this.#keyRefOf(pod),
+    });
+    this.#metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);
+    this.#follow(applied);
+    return { wakeAtMs: applied.plan.wakeAtMs };
+  }
+
+  #follow({ plan, actions, intents }: AppliedPlan): void {
+    this.#caps = plan.caps;
+    this.#note(plan);
+    this.#listings.want(plan.listingDueMs);
+    this.#listings.want(Date.now() + this.#listingPauseMs());
+    this.#slices?.planSoon();
+    for (const intent of intents) this.#start(`rent ${intent.pod.name}`, rentPod(intent, this.#actionDeps()));
+    for (const action of actions) {
+      this.#start(`${action.kind} ${action.podKey}`, actOnPod(action, plan.nowMs, this.#actionDeps()));
+    }
+  }
+
+  #note(plan: Plan): void {
+    const line = passLogLine(plan);
+    if (line !== null) this.#logger.info(line, 'pass');
+    for (const { podKey, reason, from, to } of plan.transitions) {
+      if (from !== to) this.#reasons.set(podKey, reason);
+    }
+    for (const { pod, reason } of plan.adoptions) this.#reasons.set(pod.key, reason);
+    for (const podKey of plan.forget) {
+      for (const book of [this.#reasons, this.#health, this.#facts.probes]) book.delete(podKey);
+    }
+    this.#alarms.set('fleet', plan.alarms, plan.nowMs);
+    this.#alarms.set(
+      'disk',
+      this.#fleet.canStore ? [] : ['the journal cannot be written: nothing is rented'],
+      plan.nowMs,
+    );
+  }
+
+  /** While a pod boots or ends, one listing every now and then watches all of them (R-038). */
+  #listingPauseMs(): number {
+    const moving = ['renting', 'booting', 'terminating'];
+    const isMoving = [...this.#fleet.registry.pods.values()].some((pod) => moving.includes(pod.state));
+    return isMoving ? LISTING_GAP_MS.paid : this.#deps.cluster.config.control.adoptionIntervalMs;
+  }
+
+  #world() {
+    const pools = this.#pools.map((pool) => ({
+      ...pool,
+      graceMs: Math.min(pool.graceMs, this.#drainTimeoutMs ?? pool.graceMs),
+    }));
+    return observeWorld(
+      {
+        cluster: this.#deps.cluster,
+        clusterId: this.#deps.cluster.clusterId,
+        pools,
+        fleet: this.#fleet,
+        facts: this.#facts,
+        busConnected: () => this.#deps.bus.connected(),
+        epoch: () => this.#guard.epoch(),
+      },
+      Date.now(),
+    );
+  }
+
+  #actionDeps() {
+    const { cluster, secret, provider } = this.#deps;
+    return {
+      ...{ cluster, secret, provider },
+      fleet: this.#fleet,
+      facts: this.#facts,
+      health: this.#health,
+      prober: this.#prober,
+      listings: this.#listings,
+      guard: this.#guard,
+      metrics: this.#metrics,
+      logger: this.#logger,
+      nowMs: Date.now,
+      tokenOf: (pod: Pod) => this.#tokenOf(pod),
+      requestPass: () => this.#requestPass(),
+    };
+  }
+
+  /** Actions run beside the passes; one that throws is a fault of ours and ends nothing else. */
+  #start(name: string, work: Promise<void>): void {
+    work.catch((err: unknown) => this.#logger.error({ err, action: name }, 'action_failed'));
+  }
+
+  #requestPass(): void {
+    this.#loop?.request();
+  }
+
+  /** null: it was launched with a secret that is not ours to know */
+  #tokenOf(pod: Pod): string | null {
+    const { secret } = this.#deps;
+    const { keyId } = this.#fleet.registry.keyRef(pod.key);
+    // A second pod bought under one key is held as `<key>/<id>`; its token is made from the key alone.
+    return Object.hasOwn(secret.keys, keyId)
+      ? podToken(secret, keyId, pod.key.split('/')[0] ?? pod.key)
+      : null;
+  }
+
+  #keyRefOf(pod: Pod): KeyRef {
+    const mark = this.#listings.marks.get(pod.key.split('/')[0] ?? pod.key);
+    return { keyId: mark?.keyId ?? this.#deps.secret.current, spot: mark?.spot ?? false };
+  }
+
+  #onBusState(connected: boolean): void {
+    if (!connected) this.#lastConnectedMs = Date.now();
+    this.#logger.info({ connected }, 'bus_state');
+    this.#requestPass();
+  }
+
+  async #proveExits(): Promise<void> {
+    const { workers } = this.#facts;
+    const proven = await proveExits(workers, { recordFile: this.#deps.paths.workerFile, nowMs: Date.now });
+    if (proven.length > 0) this.#logger.info({ workers: proven }, 'workers_proven_gone');
+  }
+
+  #onDeposed(): void {
+    this.#slices?.close();
+    void this.#loop?.stop();
+    this.#deps.onDeposed();
+  }
+}
+
+export function newControllerId(): string {
+  return randomUUID();
+}
+
+/** Worth a pass at once: a suspicion, or pages that wait. */
+function isNews(report: Report): boolean {
+  const isWaiting = Object.values(report.pools).some(
+    (pool) => pool.waiting + pool.unsplit + pool.refused > 0,
+  );
+  return isWaiting || Object.values(report.pods).some((pod) => pod.suspect !== undefined);
+}
+
+function every(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms);
+  return () => clearInterval(timer);
+}

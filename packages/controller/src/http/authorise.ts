@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Config, PagefleetError } from '@pagefleet/contract';
+import { constantTimeEqual } from '@pagefleet/runtime';
+import type { FastifyRequest } from 'fastify';
+
+export type Role = 'client' | 'operator';
+
+interface AuthoriseOptions {
+  readonly config: Config;
+  readonly operatorTokenFile: string;
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
+
+/**
+ * Throws unless the request may act as `wanted`. The operator's token, which `up` prints and keeps in a private file, always
+ * makes an operator. Without API keys everybody who reaches us is on this machine and acts as a client, and then a browser
+ * is the danger: a page of somebody else's site must not reach us by a name that it points here.
+ */
+export function createAuthorise(options: AuthoriseOptions) {
+  const { config, operatorTokenFile } = options;
+  return async function authorise(request: FastifyRequest, wanted: Role): Promise<void> {
+    refuseForeignBrowser(request, config);
+    const token = bearerOf(request);
+    const role = await roleOf(token);
+    if (role === null) {
+      throw new PagefleetError('unauthorized', 'send a known API key as `Authorization: Bearer …`');
+    }
+    if (wanted === 'operator' && role !== 'operator') {
+      throw new PagefleetError(
+        'forbidden',
+        'this needs the operator’s token, which `pagefleet up` keeps in run/operator-token, or a key with the role operator',
+      );
+    }
+  };
+
+  async function roleOf(token: string | null): Promise<Role | null> {
+    if (token === null) return config.apiKeys.length === 0 ? 'client' : null;
+    const operatorToken = await readFile(operatorTokenFile, 'utf8').catch(() => '');
+    if (operatorToken.trim() !== '' && constantTimeEqual(token, operatorToken.trim())) return 'operator';
+    const digest = createHash('sha256').update(token).digest('hex');
+    return config.apiKeys.find((key) => constantTimeEqual(key.sha256, digest))?.role ?? null;
+  }
+}
+
+function bearerOf(request: FastifyRequest): string | null {
+  const match = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '');
+  return match?.[1] ?? null;
+}
+
+function refuseForeignBrowser(request: FastifyRequest, config: Config): void {
+  const { host, origin } = request.headers;
+  if (config.apiKeys.length === 0 && !isOurName(hostnameOf(`http://${host ?? ''}`), config)) {
+    throw new PagefleetError('forbidden', 'the Host header names another machine', {
+      details: { param: 'Host' },
+    });
+  }
+  if (origin !== undefined && hostPartOf(origin) !== host) {
+    throw new PagefleetError('forbidden', 'the request comes from a page of another site', {
+      details: { param: 'Origin' },
+    });
+  }
+}
+
+function isOurName(name: string | null, config: Config): boolean {
+  return name !== null && (LOOPBACK_NAMES.has(name) || name === config.listen.host);
+}
+
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : null;
+}
+
+function hostPartOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null;
+}
