@@ -1,4 +1,4 @@
-import type { ClusterFile } from '@pagefleet/contract';
+import { type ClusterFile, ERRORS, WIDTH_HEADERS } from '@pagefleet/contract';
 
 /** Paths whose work the workers do; everything else is the controller's (R-002). */
 export const PAGE_PATHS = [
@@ -80,7 +80,33 @@ location / {
   proxy_pass http://control;
   proxy_next_upstream off;
 }
-`;
+${renderRefusals()}`;
+}
+
+/**
+ * A worker answers before it has read the body: full, no key, too large. Passed on as it is, a pooled client would send its
+ * next request into a connection whose rest is thrown away (measured: 1–4 % of requests cut). So the worker names one of
+ * these places (`X-Accel-Redirect: @refused_429`) and the connection is closed, and says so. Body and headers are the
+ * worker's own. It is done by that header and not by `proxy_intercept_errors`, which would also swallow the bodies of the
+ * 502, 503 and 504 that workers make, or leave nginx's own without one.
+ */
+function renderRefusals(): string {
+  const headers = ['Retry-After', 'X-Request-Id', ...Object.values(WIDTH_HEADERS)].map(
+    (name) => `  add_header ${name} $upstream_http_${name.toLowerCase().replaceAll('-', '_')} always;`,
+  );
+  const statuses = new Set(Object.values(ERRORS).map((row) => row.httpStatus));
+  statuses.delete(ERRORS.client_gone.httpStatus);
+  return [...statuses]
+    .sort((a, b) => a - b)
+    .map(
+      (status) => `location @refused_${status} {
+  keepalive_timeout 0;
+${headers.join('\n')}
+  return ${status} $upstream_http_x_refusal;
+}
+`,
+    )
+    .join('');
 }
 
 /** Control bodies are small JSON. */

@@ -1,0 +1,49 @@
+import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
+import type { ClusterPaths } from '@pagefleet/runtime';
+import { requireFreeEndpoint } from './choose-ports.ts';
+import { endSession } from './end-session.ts';
+import { endpointUrl } from './endpoint.ts';
+import { readGroup, runningGroup, startGroup } from './group.ts';
+import { prepareCluster } from './prepare-cluster.ts';
+import { readClusterFile } from './read-cluster-file.ts';
+import { observeSession } from './session.ts';
+import { withStateLock } from './up-lock.ts';
+
+/** Leftovers without a supervisor finish what they hold, but nobody waits for a page of ten minutes to start anew. */
+const LEFTOVER_PATIENCE_MS = 30_000;
+
+/** Ends what a killed supervisord left, writes the files and starts the group; refuses a cluster that runs. */
+export function startCluster(
+  paths: ClusterPaths,
+  config: Config,
+  say: (line: string) => void,
+): Promise<ClusterFile> {
+  return withStateLock(paths, async () => {
+    await refuseRunning(paths);
+    await endLeftovers(paths, say);
+    await requireFreeEndpoint(config.listen);
+    const cluster = await prepareCluster(paths, config);
+    await startGroup(paths);
+    return cluster;
+  });
+}
+
+async function refuseRunning(paths: ClusterPaths): Promise<void> {
+  const group = await runningGroup(paths);
+  if (!group) return;
+  const cluster = readClusterFile(paths);
+  const where = cluster ? ` at ${endpointUrl(cluster)}` : '';
+  throw new PagefleetError(
+    'already_running',
+    `A cluster already runs on ${paths.stateDir}${where} (supervisord is process ${group.pid}). \`pagefleet status\` shows it, \`pagefleet down\` ends it.`,
+  );
+}
+
+async function endLeftovers(paths: ClusterPaths, say: (line: string) => void): Promise<void> {
+  const group = readGroup(paths);
+  if (!group) return;
+  const left = await observeSession(group);
+  if (left.length === 0) return;
+  say(`ending ${left.length} processes that a killed supervisord left`);
+  await endSession(group, { patienceMs: LEFTOVER_PATIENCE_MS, say });
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient } from '@pagefleet/client';
+import { type ClusterFile, PagefleetError } from '@pagefleet/contract';
+import { type ClusterPaths, isSameProcess } from '@pagefleet/runtime';
+import { endpointUrl } from './endpoint.ts';
+import { readGroup } from './group.ts';
+
+const POLL_MS = 150;
+const SAY_EVERY_MS = 5_000;
+const DEADLINE_MS = 120_000;
+
+/** Waits until nginx answers /healthz with success, and says what it waits for. */
+export async function waitReady(
+  paths: ClusterPaths,
+  cluster: ClusterFile,
+  options: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  const client = createClient({ url: endpointUrl(cluster) });
+  try {
+    await pollHealth(client, paths, options);
+  } finally {
+    await client.close();
+  }
+}
+
+async function pollHealth(
+  client: Client,
+  paths: ClusterPaths,
+  { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  const startedMs = performance.now();
+  let saidMs = startedMs;
+  for (;;) {
+    const missing = await client.health(signal).then(() => null, whatIsMissing);
+    signal.throwIfAborted();
+    if (missing === null) return;
+    const group = readGroup(paths);
+    if (!group || !(await isSameProcess(group))) {
+      throw new PagefleetError('internal', `supervisord ended: ${lastWords(paths)}`);
+    }
+    const nowMs = performance.now();
+    if (nowMs - startedMs > DEADLINE_MS) {
+      throw new PagefleetError(
+        'timeout',
+        `The cluster is not ready after ${DEADLINE_MS / 1_000} s: ${missing}. The logs are in ${paths.logsDir}.`,
+      );
+    }
+    if (nowMs - saidMs > SAY_EVERY_MS) {
+      say(`waiting: ${missing}`);
+      saidMs = nowMs;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function whatIsMissing(error: unknown): string {
+  if (!(error instanceof PagefleetError)) return String(error);
+  const { status } = error.details;
+  return status === null
+    ? 'nginx does not listen yet'
+    : `nginx answers, the controller does not yet (${error.code})`;
+}
+
+function lastWords(paths: ClusterPaths): string {
+  try {
+    return readFileSync(`${paths.logsDir}/supervisord.out`, 'utf8').trim().split('\n').slice(-3).join(' | ');
+  } catch {
+    return 'it left no word';
+  }
+}

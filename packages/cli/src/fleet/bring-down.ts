@@ -1,0 +1,80 @@
+import { createClient } from '@pagefleet/client';
+import type { ClusterFile } from '@pagefleet/contract';
+import type { ListedPod } from '@pagefleet/providers';
+import type { ClusterPaths, ProcessIdentity } from '@pagefleet/runtime';
+import { endSession } from '../cluster/end-session.ts';
+import { controllerUrl } from '../cluster/endpoint.ts';
+import { readGroup, runningGroup } from '../cluster/group.ts';
+import { readOperatorToken } from '../cluster/prepare-cluster.ts';
+import { withStateLock } from '../cluster/up-lock.ts';
+import { endPods } from './end-pods.ts';
+import { listOwnPods, openProvider } from './own-provider.ts';
+
+export interface DownOptions {
+  readonly keepPods: boolean;
+  readonly say: (line: string) => void;
+  /** aborted = stop waiting and report what is left */
+  readonly signal: AbortSignal;
+}
+
+export interface DownOutcome {
+  readonly pods: readonly ListedPod[];
+  readonly processes: readonly ProcessIdentity[];
+  /** null when no controller could say */
+  readonly spendTodayUsd: number | null;
+}
+
+/** After a drain there is nothing left to finish; without one a page may still be read. */
+const DRAINED_PATIENCE_MS = 20_000;
+
+/**
+ * No new pages, drain, end every pod, wait for two listings, stop the processes. Each step works without the one before: with
+ * a dead controller the pods are found by the provider's listing, and one that the controller missed is found there too.
+ */
+export function bringDown(
+  paths: ClusterPaths,
+  cluster: ClusterFile,
+  options: DownOptions,
+): Promise<DownOutcome> {
+  return withStateLock(paths, async () => {
+    const { keepPods, say, signal } = options;
+    const isRunning = (await runningGroup(paths)) !== null;
+    const drained = isRunning ? await drainByController(cluster, options) : { ok: false, spend: null };
+    const group = readGroup(paths);
+    let processes: ProcessIdentity[] = [];
+    if (group) {
+      if (isRunning) say('stopping the processes');
+      const patienceMs = drained.ok ? DRAINED_PATIENCE_MS : cluster.config.limits.pageDeadlineMs + 60_000;
+      processes = await endSession(group, { patienceMs, signal, say });
+    }
+    const provider = openProvider(cluster);
+    const pods = keepPods
+      ? await listOwnPods(provider, cluster)
+      : await endPods(provider, cluster, { say, signal });
+    return { pods, processes, spendTodayUsd: drained.spend };
+  });
+}
+
+async function drainByController(
+  cluster: ClusterFile,
+  { keepPods, say, signal }: DownOptions,
+): Promise<{ ok: boolean; spend: number | null }> {
+  const client = createClient({ url: controllerUrl(cluster), token: readOperatorToken(cluster) });
+  let spend: number | null = null;
+  try {
+    for await (const line of client.down({ keepPods, signal })) {
+      if (typeof line.message === 'string') say(line.message);
+      if (typeof line.spend_today_usd === 'number') spend = line.spend_today_usd;
+    }
+    return { ok: true, spend };
+  } catch (error) {
+    if (!signal.aborted) {
+      say(
+        `the controller cannot drain (${(error as Error).message}); pods are ended by the provider's listing`,
+      );
+    }
+    return { ok: false, spend };
+  } finally {
+    await client.close().catch(() => undefined);
+  }
+}

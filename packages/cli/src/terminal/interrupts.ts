@@ -1,0 +1,32 @@
+/** A terminal and npm both pass a Ctrl-C on: what comes within this time is the same press. */
+const SAME_PRESS_MS = 400;
+
+export interface Interrupts {
+  /** aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name */
+  readonly first: AbortSignal;
+  /** aborted by the second one: stop waiting */
+  readonly second: AbortSignal;
+}
+
+/** From now on signals ask the program to end, instead of ending it. */
+export function watchInterrupts(): Interrupts {
+  const first = new AbortController();
+  const second = new AbortController();
+  let firstMs = 0;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    if (!first.signal.aborted) {
+      firstMs = nowMs;
+      first.abort(signal);
+    } else if (nowMs - firstMs > SAME_PRESS_MS) {
+      second.abort(signal);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  return { first: first.signal, second: second.signal };
+}
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
