@@ -1,13 +1,13 @@
 import type { PodSettings } from '@pagefleet/contract';
 import { createEngine, type EngineSettings } from '@pagefleet/engines';
 import { createLogger, decodePodSettings, type Logger, monotonicMs, startWatchdog } from '@pagefleet/runtime';
-import { type CappedLog, openCappedLog } from './capped-log.ts';
 import { createGatewayApp } from './create-gateway-app.ts';
 import { createEnding } from './end-gateway.ts';
 import { createEngineKeeper } from './engine-keeper.ts';
 import { MAX_DEADLINE_MS } from './parse-page-headers.ts';
 import { createPod } from './pod.ts';
 import { openPodHome, type PodHome } from './pod-home.ts';
+import { openPodLog } from './pod-log.ts';
 import { startGuard } from './start-guard.ts';
 import { watchOwner } from './watch-owner.ts';
 
@@ -81,16 +81,14 @@ async function openLog(
   home: PodHome | null,
 ): Promise<{ logger: Logger; flush: () => Promise<void> }> {
   const path = (await home?.ownLog()) ?? null;
-  const file: CappedLog | null =
-    path === null ? null : await openCappedLog({ path, maxBytes: LOG_MAX_BYTES });
+  const log = await openPodLog({ fd: 1, path, maxBytes: LOG_MAX_BYTES });
   const logger = createLogger({
     component: 'gateway',
     level: settings.logLevel,
     bindings: { pod: settings.podId },
-    ...(file ? { destination: file } : {}),
+    destination: log,
   });
-  const flushPipe = (): Promise<void> => new Promise((resolve) => logger.flush(() => resolve()));
-  return { logger, flush: file ? file.close : flushPipe };
+  return { logger, flush: log.flush };
 }
 
 /** No child of ours, and nothing that prints its environment, is told the token. */

@@ -1,0 +1,192 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PROOF_HEADERS } from '@pagefleet/contract';
+import type { ListedPod, Provider, RentRequest } from '@pagefleet/providers';
+import { makeProof } from '@pagefleet/runtime';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** One account of a provider, and the ways in which renting from it can go wrong. */
+export interface ProviderAccount {
+  /** another renter with the same account: a second controller, a command line */
+  open(): Provider;
+  /** a renter whose rents the provider refuses */
+  openRefusing(): Provider;
+  /** a renter whose rents happen and whose answers are lost */
+  openLosingAnswers(): Provider;
+  /** rents in a process of its own, which is killed without warning right after */
+  rentAndDie(request: RentRequest): Promise<void>;
+  /** ends whatever is left */
+  close(): Promise<void>;
+}
+
+/** The one case file that every provider passes (port.ts). */
+export function providerConformance(name: string, openAccount: () => Promise<ProviderAccount>): void {
+  let account: ProviderAccount;
+  let provider: Provider;
+  beforeEach(async () => {
+    account = await openAccount();
+    provider = account.open();
+  });
+  afterEach(() => account.close());
+
+  describe(`the provider ${name}`, () => {
+    it('a_rented_pod_is_listed_serves_and_after_its_end_is_absent_from_two_listings', async () => {
+      const request = rentRequest();
+      const pod = await rent(provider, request);
+      expect(pod).toMatchObject({ name: request.mark.name, mark: request.mark });
+      const serving = await untilServing(provider, pod.id);
+      expect(serving).toMatchObject({ id: pod.id, name: pod.name, mark: request.mark, running: true });
+      expect(serving.createdAtMs).toBe(pod.createdAtMs);
+      expect(await probe(serving, request)).toBe(200);
+      expect((await readPage(serving, request)).text).toContain('sleep');
+      await provider.terminate(pod.id);
+      await untilGone(provider, pod.id);
+      expect(await idsOf(provider)).toEqual([]);
+    });
+
+    it('a_pod_outlives_whoever_rented_it_and_another_finds_and_ends_it', async () => {
+      const request = rentRequest();
+      await account.rentAndDie(request);
+      const [pod] = await provider.list();
+      expect(pod).toMatchObject({ name: request.mark.name, mark: request.mark });
+      const serving = await untilServing(provider, pod?.id ?? '');
+      expect(await probe(serving, request)).toBe(200);
+      await provider.terminate(serving.id);
+      await untilGone(provider, serving.id);
+    });
+
+    it('a_refused_rent_gives_a_reason_and_leaves_nothing', async () => {
+      const outcome = await account.openRefusing().rent(rentRequest());
+      expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/\w/) });
+      expect(await idsOf(provider)).toEqual([]);
+    });
+
+    it('a_rent_whose_answer_was_lost_is_found_by_its_name', async () => {
+      const request = rentRequest();
+      expect(await account.openLosingAnswers().rent(request)).toMatchObject({ kind: 'ambiguous' });
+      const found = (await provider.list()).filter((pod) => pod.name === request.mark.name);
+      expect(found).toHaveLength(1);
+      expect(found[0]?.mark).toEqual(request.mark);
+      await provider.terminate(found[0]?.id ?? '');
+      await untilGone(provider, found[0]?.id ?? '');
+    });
+
+    it('pods_rented_at_once_have_ids_of_their_own_and_every_listing_has_them_all', async () => {
+      const requests = [rentRequest(), rentRequest(), rentRequest()];
+      const pods = await Promise.all(requests.map((request) => rent(provider, request)));
+      const ids = pods.map((pod) => pod.id).sort();
+      expect(new Set(ids).size).toBe(3);
+      for (const renter of [provider, account.open()]) expect(await idsOf(renter)).toEqual(ids);
+      const [first, ...rest] = ids;
+      await provider.terminate(first ?? '');
+      await untilGone(provider, first ?? '');
+      expect(await idsOf(provider)).toEqual(rest);
+    });
+
+    it('an_end_may_be_asked_for_twice_at_once_and_by_others_and_also_when_the_pod_is_gone', async () => {
+      const { id } = await rent(provider, rentRequest());
+      await Promise.all([provider.terminate(id), provider.terminate(id), account.open().terminate(id)]);
+      await untilGone(provider, id);
+      await provider.terminate(id);
+      await account.open().terminate(id);
+    });
+
+    it('no_listing_shows_a_token', async () => {
+      const request = rentRequest();
+      await rent(provider, request);
+      expect(JSON.stringify(await provider.list())).not.toContain(request.settings.token);
+    });
+  });
+}
+
+export function rentRequest(): RentRequest {
+  return {
+    mark: {
+      clusterId: 'cluster-1',
+      podKey: randomBytes(16).toString('hex'),
+      keyId: 'k1',
+      pool: 'ocr',
+      name: `test-ocr-${randomUUID().slice(0, 8)}`,
+      width: 2,
+      configHash: 'hash',
+      spot: false,
+    },
+    settings: {
+      token: randomBytes(32).toString('hex'),
+      port: 0,
+      host: '127.0.0.1',
+      deadManMs: 120_000,
+      engine: 'sleep',
+      languages: [],
+      dpi: 200,
+      tesseract: 'auto',
+      pageTimeoutMs: 10_000,
+      sleepMs: 20,
+      maxPixels: 1_000_000,
+      maxPageBytes: 1_000_000,
+      stallMs: 3_000,
+      fatalStallMs: 60_000,
+      logLevel: 'info',
+    },
+  };
+}
+
+export async function rent(provider: Provider, request: RentRequest): Promise<ListedPod> {
+  const outcome = await provider.rent(request);
+  if (outcome.kind !== 'rented') throw new Error(`not rented: ${JSON.stringify(outcome)}`);
+  return outcome.pod;
+}
+
+/** Listed with an address, and something answers there. */
+export async function untilServing(provider: Provider, id: string): Promise<ListedPod> {
+  for (let n = 0; n < 600; n += 1) {
+    const pod = (await provider.list()).find((listed) => listed.id === id);
+    if (pod?.address && (await fetch(`${urlOf(pod)}/healthz`).catch(() => null))) return pod;
+    await sleep(50);
+  }
+  throw new Error(`pod ${id} does not serve`);
+}
+
+/** Absent from two listings, one after the other. */
+export async function untilGone(provider: Provider, id: string): Promise<void> {
+  let absences = 0;
+  for (let n = 0; n < 600 && absences < 2; n += 1) {
+    absences = (await idsOf(provider)).includes(id) ? 0 : absences + 1;
+    if (absences < 2) await sleep(20);
+  }
+  expect(absences).toBe(2);
+}
+
+async function idsOf(provider: Provider): Promise<string[]> {
+  return (await provider.list()).map((pod) => pod.id).sort();
+}
+
+function urlOf(pod: ListedPod): string {
+  return `http://${pod.address?.host}:${pod.address?.port}`;
+}
+
+/** Answers the status, and throws unless the answer proves the pod's identity. */
+async function probe(pod: ListedPod, { settings: { token } }: RentRequest): Promise<number> {
+  const nonce = randomUUID();
+  const headers = {
+    [PROOF_HEADERS.nonce]: nonce,
+    [PROOF_HEADERS.ownerProof]: makeProof(token, 'owner', nonce),
+  };
+  const answer = await fetch(`${urlOf(pod)}/healthz`, { headers });
+  expect(answer.headers.get(PROOF_HEADERS.podProof)).toBe(makeProof(token, 'pod', nonce));
+  return answer.status;
+}
+
+async function readPage(pod: ListedPod, { mark, settings }: RentRequest): Promise<{ text: string }> {
+  const answer = await fetch(`${urlOf(pod)}/v1/page`, {
+    method: 'POST',
+    body: Buffer.from('89504e470d0a1a0a00000000', 'hex'),
+    headers: {
+      authorization: `Bearer ${settings.token}`,
+      'x-page-id': randomUUID(),
+      'x-owner': mark.clusterId,
+    },
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { text: string };
+}

@@ -1,0 +1,4 @@
+import { providerConformance } from '../../conformance/provider.ts';
+import { openLocalAccount } from './local-account.ts';
+
+providerConformance('local', openLocalAccount);
