@@ -76,6 +76,8 @@ export function decideAdoption(input: AdoptionInput): AdoptionDecision {
   );
   let registry = input.registry;
   for (const entry of match.unheld) {
+    // A key that is just being forgotten is free at the next sweep; until then the pod counts by the listing.
+    if (input.registry.get(entry.mark.podKey)?.state === 'terminated') continue;
     const adoption = adopt(entry, registry, input);
     const entered = enterRegistry(registry, adoption.pod, nowMs);
     registry = entered.registry;
@@ -90,7 +92,7 @@ function adopt(entry: MarkedPod, registry: Registry, input: AdoptionInput): Adop
   const { nowMs } = input;
   const holder = registry.get(entry.mark.podKey);
   const settings = input.pools.find((pool) => pool.name === entry.mark.pool);
-  const isTwin = holder !== undefined && isExisting(holder);
+  const isTwin = holder !== undefined;
   const base = adoptedBase(
     entry,
     isTwin ? `${entry.mark.podKey}/${entry.id}` : entry.mark.podKey,

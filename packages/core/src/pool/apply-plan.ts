@@ -13,9 +13,7 @@ export type MintIdentity = (pool: string) => { readonly key: string; readonly na
  * carries out the actions. Deciding again on the result, at the same instant, gives an empty plan (L3).
  */
 export function applyPlan(world: World, plan: Plan, mint: MintIdentity): World {
-  let registry: ReadonlyMap<string, Pod> = new Map(
-    [...world.registry].filter(([key, pod]) => !(pod.state === 'terminated' && plan.forget.includes(key))),
-  );
+  let registry: ReadonlyMap<string, Pod> = world.registry;
   for (const { pod } of plan.adoptions) registry = enterRegistry(registry, pod, plan.nowMs).registry;
   const next = new Map(registry);
   for (const planned of plan.transitions) {
@@ -24,7 +22,7 @@ export function applyPlan(world: World, plan: Plan, mint: MintIdentity): World {
     const result = transition(pod, planned.event, plan.nowMs);
     if (result.legal) next.set(pod.key, result.pod);
   }
-  for (const key of plan.forget) if (next.get(key)?.state === 'terminated') next.delete(key);
+  for (const key of plan.forget) next.delete(key);
   for (const action of plan.actions) {
     if (action.kind !== 'rent') continue;
     const pod = openPod(action, mint(action.pool), plan.nowMs);

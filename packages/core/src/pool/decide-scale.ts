@@ -5,8 +5,10 @@ import type { PoolMemory } from './memory.ts';
 import { openPod } from './open-pod.ts';
 import type { Pass } from './pass.ts';
 import type { RentAction } from './plan.ts';
+import type { Pod } from './pod-state.ts';
 import { idleTimeoutMs, type PoolSettings } from './pool-settings.ts';
 import { type RentInput, rentLimit } from './rent-limits.ts';
+import type { World } from './world.ts';
 
 /** A longer gap between passes was a pause, of the process or of the machine, and is not charged as waiting. */
 const LONGEST_GAP_MS = 10_000;
@@ -27,7 +29,9 @@ export function decideRents(input: RentInput): Rents {
   const now = offered(settings.name, pass.registry, pass.world);
   const price = settings.bootEstimateMs * settings.width;
   const debt = accrue(input, now, price);
-  const want = wanted(now, cap, price > 0 ? Math.floor(debt / price) : 0);
+  // Never more than the work at hand can fill: what the sum remembers may be done by now.
+  const fillable = Math.max(0, Math.ceil((now.demand - now.capacity) / settings.width));
+  const want = wanted(now, cap, price > 0 ? Math.min(Math.floor(debt / price), fillable) : 0);
   const limit = rentLimit(input);
   const count = Math.min(want.pods, limit.pods);
   const rents = Array.from({ length: count }, () => rentAction(settings, want.why));
@@ -105,26 +109,37 @@ export function decideDrops(
   pass: Pass,
 ): PoolMemory {
   const { world } = pass;
+  const noted = noteSurplus(settings, memory, pass);
+  const now = offered(settings.name, pass.registry, world);
+  const keepMs = idleTimeoutMs(settings);
+  const expired = noted.surplusSinceMs.filter((atMs) => world.nowMs - atMs >= keepMs).length;
+  const drops = Math.max(0, Math.min(expired, now.capacityPods.length - cap.floor));
+  for (const pod of droppable(now, world).slice(0, drops)) {
+    leave(pass, pod, settings, 'idle', `the pool has had a pod too many for ${Math.round(keepMs / 1000)} s`);
+  }
+  return { ...noted, surplusSinceMs: noted.surplusSinceMs.slice(drops) };
+}
+
+/** How many pods could go and the work still fit, and since when; once more after renting, so that the next pass agrees. */
+export function noteSurplus(settings: PoolSettings, memory: PoolMemory, pass: Pass): PoolMemory {
+  const { world } = pass;
   if (world.reports?.complete !== true) return { ...memory, surplusSinceMs: [] };
   const now = offered(settings.name, pass.registry, world);
-  const candidates = leavingOrder(
-    now.capacityPods.filter((pod) => pod.state === 'serving' || pod.state === 'quarantined'),
-    world,
-  );
   let spare = now.capacity - now.demand;
   let surplus = 0;
-  for (const pod of candidates) {
+  for (const pod of droppable(now, world)) {
     if (spare < pod.width) break;
     spare -= pod.width;
     surplus += 1;
   }
   const since = memory.surplusSinceMs.slice(0, surplus);
   while (since.length < surplus) since.push(world.nowMs);
-  const keepMs = idleTimeoutMs(settings);
-  const expired = since.filter((atMs) => world.nowMs - atMs >= keepMs).length;
-  const drops = Math.max(0, Math.min(expired, now.capacityPods.length - cap.floor));
-  for (const pod of candidates.slice(0, drops)) {
-    leave(pass, pod, settings, 'idle', `the pool has had a pod too many for ${Math.round(keepMs / 1000)} s`);
-  }
-  return { ...memory, surplusSinceMs: since.slice(drops) };
+  return { ...memory, surplusSinceMs: since };
+}
+
+function droppable(now: Offered, world: World): Pod[] {
+  return leavingOrder(
+    now.capacityPods.filter((pod) => pod.state === 'serving' || pod.state === 'quarantined'),
+    world,
+  );
 }

@@ -3,7 +3,7 @@ import { type Caps, caps } from './caps.ts';
 import { type Bucket, classify } from './classify.ts';
 import { LIFE_STEPS } from './decide-life.ts';
 import { QUARANTINE_STEPS } from './decide-quarantine.ts';
-import { decideDrops, decideRents } from './decide-scale.ts';
+import { decideDrops, decideRents, noteSurplus } from './decide-scale.ts';
 import { decideShed } from './decide-shed.ts';
 import { offered } from './demand.ts';
 import { fleetFaultOfOurs } from './evidence.ts';
@@ -28,23 +28,25 @@ const STEPS_PER_POD = 8;
 export function decide(world: World): Plan {
   const registry = new Map([...world.registry].filter(([, pod]) => pod.state !== 'terminated'));
   const forgotten = [...world.registry.values()].filter((pod) => pod.state === 'terminated');
-  const adoption = decideAdoption({ ...world, registry, sweptAtMs: world.memory.sweptAtMs });
+  const adoption = decideAdoption({ ...world, sweptAtMs: world.memory.sweptAtMs });
   let adopted: ReadonlyMap<string, Pod> = registry;
   for (const { pod } of adoption.adoptions) adopted = enterRegistry(adopted, pod, world.nowMs).registry;
   const pass = openPass({ ...world, registry: adopted }, adoption.alarms);
-  for (const key of [...pass.registry.keys()].sort()) movePod(pass, key);
+  moveAll(pass);
+  const isNew = new Set(adoption.adoptions.map(({ pod }) => pod.key));
   for (const pod of [...pass.registry.values()].filter((p) => p.state === 'terminated')) {
     forgotten.push(pod);
     pass.registry.delete(pod.key);
   }
   const memories = learnAll(pass, forgotten);
   const scale = decideScale(pass, memories);
+  const settled = pass.registry;
   const memory: Memory = { sweptAtMs: adoption.sweptAtMs, pools: Object.fromEntries(memories) };
   return {
     nowMs: world.nowMs,
     actions: [...pass.actions.values(), ...scale.rents],
-    transitions: pass.transitions,
-    adoptions: adoption.adoptions,
+    transitions: pass.transitions.filter(({ podKey }) => !isNew.has(podKey)),
+    adoptions: adoption.adoptions.map((a) => ({ ...a, pod: settled.get(a.pod.key) ?? a.pod })),
     forget: forgotten.map((pod) => pod.key),
     caps: scale.caps,
     pools: scale.notes,
@@ -69,6 +71,16 @@ function openPass(world: World, alarms: readonly string[]): Pass {
     endsByProbeMs: new Map(ends),
     alarms: [...alarms],
   };
+}
+
+/** Until nothing moves: what one pod may do can depend on another that moves after it. */
+function moveAll(pass: Pass): void {
+  const keys = [...pass.registry.keys()].sort();
+  for (let round = 0; round < STEPS_PER_POD; round++) {
+    const moved = pass.changes.length;
+    for (const key of keys) movePod(pass, key);
+    if (pass.changes.length === moved) return;
+  }
 }
 
 function movePod(pass: Pass, key: string): void {
@@ -118,7 +130,7 @@ function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
     const work = offered(name, pass.registry, world);
     const memory = memories.get(name) ?? NEW_POOL_MEMORY;
     const result = decideRents({ settings, memory, cap, pass, faultOfOurs });
-    memories.set(name, result.memory);
+    memories.set(name, noteSurplus(settings, result.memory, pass));
     rents.push(...result.rents);
     if (result.memory.failedBoots >= 3)
       alarms.push(`${name}: ${result.memory.failedBoots} boots in a row failed, renting is suspended`);

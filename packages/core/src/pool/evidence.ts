@@ -22,9 +22,9 @@ export function faultOfOurs(pod: Pod, pass: Pass): string | null {
   }
   const sinceMs = world.nowMs - EVIDENCE_WINDOW_MS;
   if (reachedMs(pod, world) >= sinceMs) return null;
-  const others = ready.filter((p) => p.key !== pod.key);
+  const others = [...pass.registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
   if (others.some((p) => reachedMs(p, world) >= sinceMs)) return null;
-  if (others.length > 0) return 'no other pod answered in the last minute';
+  if (ready.some((p) => p.key !== pod.key)) return 'no other pod answered in the last minute';
   const answeredMs = Math.max(world.providerAnsweredMs ?? 0, world.listing.newest?.endedAtMs ?? 0);
   return answeredMs >= sinceMs ? null : "the provider's API did not answer in the last minute either";
 }

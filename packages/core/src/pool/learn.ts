@@ -1,7 +1,8 @@
 import { NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
 import type { Pass, PodChange } from './pass.ts';
-import type { Pod } from './pod-state.ts';
+import { isOurBoot, type Pod } from './pod-state.ts';
 import { reportOf } from './pod-view.ts';
+import { suspendPages } from './suspend-pages.ts';
 
 const FAILED_BOOTS_TO_SUSPEND = 3;
 const SUSPEND_FIRST_MS = 600_000;
@@ -29,6 +30,7 @@ export function learn(
     nowMs,
   );
   next = learnPages(next, pods, pass);
+  next = suspendPages(next, pods, pass);
   const ends = (pass.endsByProbeMs.get(pool) ?? []).filter((atMs) => nowMs - atMs < 60_000);
   return { ...next, endsByProbeMs: ends };
 }
@@ -66,7 +68,9 @@ function learnRefusals(memory: PoolMemory, pods: readonly Pod[], fresh: number, 
       refusedUntilMs: nowMs + Math.min(REFUSED_FIRST_MS * 2 ** (refusals - 1), REFUSED_LONGEST_MS),
     };
   }
-  const isBought = pods.some((pod) => pod.state === 'booting' && pod.origin === 'rented');
+  const isBought = pods.some(
+    (pod) => isOurBoot(pod) && pod.id !== null && pod.createdAtMs >= memory.refusedUntilMs,
+  );
   return isBought ? { ...memory, refusals: 0 } : memory;
 }
 

@@ -1,3 +1,5 @@
+import type { Refusal } from '../traffic/pool-suspension.ts';
+
 /** What the controller learnt about one pool and needs again at the next pass. All of it may be lost: it only delays. */
 export interface PoolMemory {
   /** demand above capacity, summed over time, in page milliseconds: what waiting has cost so far */
@@ -19,6 +21,11 @@ export interface PoolMemory {
   readonly lastGoodPageMs: number;
   /** pods ended by probe in the last minute */
   readonly endsByProbeMs: readonly number[];
+  /** refused pages of the last minute */
+  readonly pageRefusals: readonly Refusal[];
+  /** the pool takes no pages before that; goes into every slice */
+  readonly pagesSuspendedUntilMs: number;
+  readonly pagesPauseMs: number;
 }
 
 /** Plain data, so that the shell may store it. */
@@ -34,6 +41,7 @@ export const NEW_POOL_MEMORY: PoolMemory = {
   ...{ debtPageMs: 0, debtAtMs: 0, deficit: 0, surplusSinceMs: [] },
   ...{ provenHashes: [], failedBoots: 0, suspendedUntilMs: 0, refusals: 0, refusedUntilMs: 0 },
   ...{ failedPages: 0, lastFailedPageMs: 0, lastGoodPageMs: 0, endsByProbeMs: [] },
+  ...{ pageRefusals: [], pagesSuspendedUntilMs: 0, pagesPauseMs: 0 },
 };
 
 export function poolMemory(memory: Memory, pool: string): PoolMemory {

@@ -16,7 +16,10 @@ export interface PlannedTransition {
   readonly reason: string;
 }
 
-/** A pod of ours from the listing that enters the registry, through `enterRegistry` only. */
+/**
+ * A pod of ours from the listing that enters the registry, through `enterRegistry` only. It enters as the pass leaves it,
+ * so its own steps are not among the transitions.
+ */
 export interface Adoption {
   readonly pod: Pod;
   readonly reason: string;
@@ -92,7 +95,7 @@ export interface Plan {
   /** in order; one pod may appear more than once, each at the revision the one before gave it */
   readonly transitions: readonly PlannedTransition[];
   readonly adoptions: readonly Adoption[];
-  /** keys of terminated pods that leave the registry */
+  /** keys of terminated pods that leave the registry, once the transitions are applied */
   readonly forget: readonly string[];
   readonly caps: Caps;
   readonly pools: readonly PoolNote[];
