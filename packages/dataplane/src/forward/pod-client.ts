@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+
+export interface PodClientLimits {
+  /** pages in flight that the pool must carry without a queue of its own */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+}
+
+/** Connections to one pod: pages and control calls never share one (R-012). */
+export interface PodClient {
+  post(request: PageRequest): Promise<PodAnswer>;
+  /** Connections of its own, so that ending a page never waits behind pages. */
+  delete(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<PodAnswer>;
+  readonly connections: number;
+  /** Takes no further page and lets those in flight end; they can still be ended by `delete` until then. */
+  retire(): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+export interface PageRequest {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array | Readable;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PodAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const CONTROL_CONNECTIONS = 16;
+const CONTROL_TIMEOUT_MS = 15_000;
+/** A page that was cut when its pod left is asked after for about this long. */
+const RETIRED_CONTROL_MS = 45_000;
+/** A page with every word and box is some 100 KB; more than this is no page result. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Shorter than the gateway keeps an idle connection, so that it is us who close it. */
+const IDLE_CONNECTION_MS = 10_000;
+
+export function createPodClient(url: string, limits: PodClientLimits): PodClient {
+  const shared = {
+    pipelining: 1,
+    connectTimeout: limits.connectTimeoutMs,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  } as const;
+  const pages = new Pool(url, { ...shared, connections: limits.connections });
+  const control = new Pool(url, {
+    ...shared,
+    connections: CONTROL_CONNECTIONS,
+    headersTimeout: CONTROL_TIMEOUT_MS,
+    bodyTimeout: CONTROL_TIMEOUT_MS,
+  });
+  return {
+    connections: limits.connections,
+    async post({ path, headers, body, timeoutMs, signal }) {
+      return answerOf(
+        await pages.request({
+          method: 'POST',
+          path,
+          headers,
+          body,
+          signal,
+          // Minutes are normal; the page's own deadline is what bounds it.
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
+        }),
+      );
+    },
+    async delete(path, headers, signal) {
+      return answerOf(await control.request({ method: 'DELETE', path, headers, signal }));
+    },
+    async retire() {
+      await pages.close();
+      await sleep(RETIRED_CONTROL_MS, undefined, { ref: false });
+      await control.close();
+    },
+    async destroy() {
+      await Promise.all([pages.destroy(), control.destroy()]);
+    },
+  };
+}
+
+async function answerOf({ statusCode, body }: Dispatcher.ResponseData): Promise<PodAnswer> {
+  return { status: statusCode, text: await body.text() };
+}

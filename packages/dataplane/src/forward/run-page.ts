@@ -1,0 +1,158 @@
+import { ERRORS, PagefleetError } from '@pagefleet/contract';
+import {
+  type Attempt,
+  classifyFailure,
+  decideRetry,
+  type FailureVerdict,
+  type SlotBook,
+} from '@pagefleet/core';
+import type { Logger } from '@pagefleet/runtime';
+import type { Metrics } from '../metrics.ts';
+import type { PageJob, PageOutcome } from '../queue/page-job.ts';
+import type { PlacedPage } from './dispatcher.ts';
+import { endReading } from './end-reading.ts';
+import type { PodTable } from './pod-table.ts';
+import { type DispatchOutcome, sendPage } from './send-page.ts';
+
+export interface RunPageOptions {
+  readonly clusterId: string;
+  readonly pods: PodTable;
+  readonly slots: SlotBook;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  limits(): { readonly pageAttempts: number; readonly pageDeadlineMs: number };
+  /** A suspicion is reported at once. */
+  onSuspicion(): void;
+  /** The page waits again, at the front, after a pause. */
+  putBack(job: PageJob, pauseMs: number): void;
+  /** A slot is free again. */
+  onRelease(): void;
+}
+
+type Failed = Extract<DispatchOutcome, { kind: 'failed' }>;
+
+/** One dispatch of a page from slot to outcome: read, to be sent again, or failed. Returns the runner. */
+export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) => Promise<void> {
+  const { pods, slots, metrics, logger, nowMs, clusterId } = options;
+
+  async function run(placed: PlacedPage): Promise<void> {
+    const { job, pod, dispatchId } = placed;
+    const sentAtMs = nowMs();
+    job.deadlineAtMs ??= sentAtMs + options.limits().pageDeadlineMs;
+    const timeoutMs = Math.max(1, job.deadlineAtMs - sentAtMs);
+    const outcome = await sendPage({ id: dispatchId, job, pod, clusterId, timeoutMs });
+    if (outcome.kind === 'read') finish(placed, outcome, sentAtMs);
+    else await afterFailure(placed, outcome, sentAtMs);
+  }
+
+  function finish(
+    placed: PlacedPage,
+    outcome: Extract<PageOutcome, { kind: 'read' }>,
+    sentAtMs: number,
+  ): void {
+    const { pod, job, trial } = placed;
+    const now = nowMs();
+    pods.suspects.succeed(pod.id, { trial });
+    pod.stats.used += 1;
+    pod.stats.good += 1;
+    pod.stats.lastGoodMs = now;
+    pod.stats.rate.add(now);
+    metrics.pageRead(job.pool, now - sentAtMs);
+    release(placed);
+    job.settle(outcome);
+  }
+
+  async function afterFailure(
+    placed: PlacedPage,
+    { failure, message }: Failed,
+    sentAtMs: number,
+  ): Promise<void> {
+    const { job, pod, dispatchId } = placed;
+    const verdict = classifyFailure(failure);
+    recordEvidence(placed, verdict, sentAtMs);
+    logger.info(
+      { page: dispatchId, pod: pod.id, failure: failure.kind, code: verdict.code, requestId: job.requestId },
+      'page_dispatch_failed',
+    );
+    // The slot is kept until the reading is over: a page that may still run in the pod uses its width.
+    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, clusterId);
+    job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
+    if (verdict.counted) pod.stats.used += 1;
+    release(placed);
+    act(job, message);
+  }
+
+  function act(job: PageJob, message: string | null): void {
+    if (job.signal.aborted) {
+      fail(job, new PagefleetError('client_gone', 'the client hung up'));
+      return;
+    }
+    const { pageAttempts } = options.limits();
+    const budget = { maxAttempts: pageAttempts, deadlineAtMs: job.deadlineAtMs ?? Number.POSITIVE_INFINITY };
+    const decision = decideRetry(job.attempts, budget, nowMs());
+    switch (decision.kind) {
+      case 'dispatch':
+        job.exclude = decision.exclude;
+        metrics.pageRetried(job.pool);
+        options.putBack(job, decision.pauseMs);
+        return;
+      case 'park':
+        for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
+        fail(
+          job,
+          new PagefleetError('page_parked', parkedMessage(message), { details: attemptsOf(job.attempts) }),
+        );
+        return;
+      case 'drop':
+        fail(job, new PagefleetError('client_gone', 'the client hung up'));
+        return;
+      case 'confirm_over':
+        // Asked above, whatever the failure: an open reading is learnt about or given up before this point.
+        fail(job, new PagefleetError('pod_failed', 'the pod that read the page broke off'));
+        return;
+      default:
+        fail(
+          job,
+          new PagefleetError(decision.code, message ?? ERRORS[decision.code].doc, {
+            details: attemptsOf(job.attempts),
+          }),
+        );
+    }
+  }
+
+  function recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
+    const { job, pod, trial } = placed;
+    if (verdict.evidence === 'none') {
+      if (trial) pods.suspects.abandonTrial(pod.id);
+      return;
+    }
+    const evidence = { kind: verdict.evidence, code: verdict.code, pageId: job.id, document: job.document };
+    const raised = pods.suspects.raise(pod.id, { ...evidence, dispatchedAtMs: sentAtMs, nowMs: nowMs() });
+    if (!raised) return;
+    logger.warn({ pod: pod.id, suspicion: raised }, 'pod_suspected');
+    options.onSuspicion();
+  }
+
+  function release({ slot }: PlacedPage): void {
+    slots.releaseSlot(slot);
+    options.onRelease();
+  }
+
+  function fail(job: PageJob, error: PagefleetError): void {
+    metrics.pageFailed(job.pool, error.code);
+    job.settle({ kind: 'failed', error });
+  }
+
+  return run;
+}
+
+function attemptsOf(attempts: readonly Attempt[]): { attempts: string[] } {
+  return { attempts: attempts.map(({ verdict }) => verdict.code) };
+}
+
+function parkedMessage(message: string | null): string {
+  return message === null
+    ? ERRORS.page_parked.doc
+    : `two pods failed on this page; the last one said: ${message}`;
+}

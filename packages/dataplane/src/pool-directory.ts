@@ -1,0 +1,51 @@
+import { type Config, PagefleetError, type SlicePool } from '@pagefleet/contract';
+
+/** Which pool serves which model, and whether it takes pages now. */
+export interface PoolDirectory {
+  /** Throws `not_found` for a model nobody serves. */
+  poolOf(model: string | null): string;
+  names(): readonly string[];
+  suspendedUntilMs(pool: string): number;
+  /** Renting is off for it: without a pod now it never has one. */
+  cannotRent(pool: string): boolean;
+  apply(pools: readonly SlicePool[]): void;
+}
+
+/** The official client needs a model and its users leave the one it is documented with: it means the first pool. */
+const MISTRAL_ALIAS = /^mistral-ocr(-|$)/;
+
+export function createPoolDirectory(config: Config): PoolDirectory {
+  let pools: readonly SlicePool[] = config.pools.map((pool) => ({
+    name: pool.name,
+    models: [...pool.models],
+    suspendedUntilMs: 0,
+  }));
+  const capped = new Set(config.pools.filter((pool) => pool.maxPods === 0).map((pool) => pool.name));
+
+  function poolOf(model: string | null): string {
+    const first = pools[0]?.name ?? 'ocr';
+    if (model === null || model === '') return first;
+    const named =
+      pools.find((pool) => pool.name === model) ?? pools.find((pool) => pool.models.includes(model));
+    if (named) return named.name;
+    if (MISTRAL_ALIAS.test(model)) return first;
+    const known = pools.flatMap((pool) => [pool.name, ...pool.models]);
+    throw new PagefleetError(
+      'not_found',
+      `no pool serves the model "${model}"; known are ${known.join(', ')}`,
+      {
+        details: { param: 'model' },
+      },
+    );
+  }
+
+  return {
+    poolOf,
+    names: () => pools.map((pool) => pool.name),
+    suspendedUntilMs: (name) => pools.find((pool) => pool.name === name)?.suspendedUntilMs ?? 0,
+    cannotRent: (name) => capped.has(name),
+    apply(next) {
+      if (next.length > 0) pools = next;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ERRORS, PagefleetError, toErrorBody, WIDTH_HEADERS } from '@pagefleet/contract';
+import type { AdmissionFigures } from '../admit/admission.ts';
+import { discardRest } from './discard-rest.ts';
+
+/** One request and its answer, on the bare connection: the body is read and the answer written when we choose. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  /** Raised when the client hangs up before its answer is complete. */
+  readonly signal: AbortSignal;
+  readonly started: boolean;
+  /** Sends the status line and headers. */
+  start(status: number, headers: Record<string, string>): void;
+  write(text: string): void;
+  end(body?: string | Uint8Array): void;
+  /** Resolves when the client has taken what was written, or is gone. */
+  drained(): Promise<void>;
+  /** Breaks the connection off: the client must not take what it has for the whole. */
+  cut(): void;
+  /** The whole answer, from the catalogue. Nothing may have been sent before. */
+  fail(error: PagefleetError): void;
+}
+
+export interface ExchangeOptions {
+  readonly requestId: string;
+  figures(): AdmissionFigures;
+  /** The process leaves: this connection shall carry no further request. */
+  leaving(): boolean;
+}
+
+/** A client told nothing else comes back after this. */
+const DEFAULT_RETRY_AFTER_SECONDS = 2;
+
+export function createExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ExchangeOptions,
+): Exchange {
+  const gone = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort(new PagefleetError('client_gone', 'the client hung up'));
+  });
+  response.on('error', () => undefined);
+  request.on('error', () => undefined);
+
+  function start(status: number, headers: Record<string, string>): void {
+    const figures = options.figures();
+    response.writeHead(status, {
+      'x-request-id': options.requestId,
+      [WIDTH_HEADERS.width]: figures.pageWidth,
+      [WIDTH_HEADERS.queueLimit]: figures.queueLimit,
+      [WIDTH_HEADERS.inFlight]: figures.pagesInFlight,
+      [WIDTH_HEADERS.queued]: figures.pagesQueued,
+      // Closing before the whole body was taken would cut the peer while it writes.
+      ...(options.leaving() && request.complete ? { connection: 'close' } : {}),
+      ...headers,
+    });
+  }
+
+  function fail(error: PagefleetError): void {
+    const status = ERRORS[error.code].httpStatus;
+    const body = JSON.stringify(bodyOf(error, status, options.requestId));
+    start(status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      ...(status === 429 || status === 503 ? { 'retry-after': String(retryAfterOf(error)) } : {}),
+    });
+    response.end(body);
+    discardRest(request);
+  }
+
+  return {
+    request,
+    requestId: options.requestId,
+    signal: gone.signal,
+    get started() {
+      return response.headersSent;
+    },
+    start,
+    write(text) {
+      if (!response.destroyed) response.write(text);
+    },
+    end(body) {
+      response.end(body);
+      discardRest(request);
+    },
+    drained() {
+      if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+      return new Promise((resolve) => {
+        response.once('drain', resolve);
+        response.once('close', resolve);
+      });
+    },
+    cut: () => response.destroy(),
+    fail,
+  };
+}
+
+function retryAfterOf(error: PagefleetError): number {
+  const { retryAfterSeconds } = error.details;
+  return typeof retryAfterSeconds === 'number' ? retryAfterSeconds : DEFAULT_RETRY_AFTER_SECONDS;
+}
+
+function bodyOf(error: PagefleetError, status: number, requestId: string): object {
+  const { retryAfterSeconds: _, ...body } = toErrorBody(error, requestId);
+  // Mistral's client takes a 422 for a list of what is wrong, and finds no other reading for it.
+  if (status !== 422) return body;
+  return {
+    ...body,
+    detail: [{ loc: ['body', error.details.param ?? 'document'], msg: error.message, type: error.code }],
+  };
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import type { Config } from '@pagefleet/contract';
+import { effectiveMaxQueued, shareOf } from '@pagefleet/core';
+
+/** What the machine allows this process. */
+export interface Box {
+  /** soft limit of open files: the one in force */
+  readonly descriptors: number;
+  readonly somaxconn: number;
+  /** tasks (threads and processes) its cgroup may have */
+  readonly tasks: number;
+  readonly memoryBytes: number;
+}
+
+/** Every limit of one worker on the way of a page, from `max_in_flight` and the number of workers (R-010). */
+export interface Sizes {
+  readonly maxInFlight: number;
+  readonly maxQueued: number;
+  /** connections to all pods together */
+  readonly outgoing: number;
+  /** connections to one pod */
+  readonly perPod: number;
+  readonly controlPerPod: number;
+  /** listen backlog */
+  readonly backlog: number;
+  readonly descriptors: number;
+  readonly memoryBytes: number;
+  readonly spoolBytes: number;
+  readonly pdfThreads: number;
+  readonly decodeThreads: number;
+  /** pods of the widest pool that can be fed to their full width */
+  readonly podsFed: number;
+  /** what the machine did not allow, and what is not enough; empty = nothing binds */
+  readonly binding: readonly string[];
+}
+
+const LEAST_OUTGOING = 256;
+const MOST_OUTGOING = 32_768;
+const MOST_PER_POD = 16_384;
+const CONTROL_PER_POD = 16;
+const DECODE_THREADS = 2;
+/** Kept for control, logs, NATS, spool files and what Node itself needs: pages give way before them. */
+const RESERVED_DESCRIPTORS = 256;
+const RESERVED_MEMORY_BYTES = 256 * 1024 * 1024;
+const LEAST_BACKLOG = 128;
+
+export function sizeWorker(config: Config, box: Box): Sizes {
+  const { limits } = config;
+  const n = Math.max(1, config.workers);
+  const binding: string[] = [];
+  const queued = effectiveMaxQueued(limits.maxInFlight, limits.maxQueued);
+  const wanted = { maxInFlight: shareOf(limits.maxInFlight, n), maxQueued: shareOf(queued, n) };
+
+  const usable = Math.max(64, box.descriptors - RESERVED_DESCRIPTORS);
+  const wantedOutgoing = Math.min(
+    MOST_OUTGOING,
+    Math.max(LEAST_OUTGOING, Math.ceil(wanted.maxInFlight * 1.25)),
+  );
+  const needed = wanted.maxInFlight + wanted.maxQueued + wantedOutgoing;
+  const scale = Math.min(1, usable / needed);
+  if (scale < 1)
+    binding.push(
+      `pages by the limit on open files: ${needed} needed, ${usable} of ${box.descriptors} usable`,
+    );
+  const maxInFlight = Math.max(1, Math.floor(wanted.maxInFlight * scale));
+  const outgoing = Math.max(1, Math.floor(wantedOutgoing * scale));
+
+  const wantedBacklog = Math.max(LEAST_BACKLOG, wanted.maxInFlight + wanted.maxQueued);
+  const backlog = Math.min(wantedBacklog, box.somaxconn);
+  if (backlog < wantedBacklog) binding.push(`backlog ${wantedBacklog} → ${backlog} by net.core.somaxconn`);
+
+  const wantedMemory = shareOf(limits.memoryBytes, n);
+  const memoryBytes = Math.min(
+    wantedMemory,
+    Math.max(16_000_000, Math.floor((box.memoryBytes - RESERVED_MEMORY_BYTES) / n)),
+  );
+  if (memoryBytes < wantedMemory) binding.push(`memory ${wantedMemory} → ${memoryBytes} by the machine`);
+
+  const tasks = n * (limits.pdfThreads + DECODE_THREADS + 8);
+  if (tasks > box.tasks) binding.push(`threads: ${tasks} may be needed, the cgroup allows ${box.tasks}`);
+
+  const width = Math.max(...config.pools.map((pool) => Math.min(pool.width, limits.maxInflightPerPod)));
+  const podsFed = Math.floor((Math.min(maxInFlight, outgoing) * n) / width);
+  const maxPods = Math.max(...config.pools.map((pool) => pool.maxPods));
+  if (podsFed < maxPods)
+    binding.push(`only ${podsFed} pods can be fed to their width, max_pods is ${maxPods}`);
+
+  return {
+    maxInFlight,
+    maxQueued: Math.max(1, Math.floor(wanted.maxQueued * scale)),
+    outgoing,
+    perPod: Math.min(MOST_PER_POD, width),
+    controlPerPod: CONTROL_PER_POD,
+    backlog,
+    descriptors: box.descriptors,
+    memoryBytes,
+    spoolBytes: shareOf(limits.spoolBytes, n),
+    pdfThreads: limits.pdfThreads,
+    decodeThreads: DECODE_THREADS,
+    podsFed,
+    binding,
+  };
+}
+
+/** What cannot be read counts as the least that every system in use gives. */
+export function observeBox(): Box {
+  const files = /^Max open files\s+(\S+)/m.exec(read('/proc/self/limits'))?.[1];
+  return {
+    descriptors: files === 'unlimited' ? 1_048_576 : Number(files) || 1_024,
+    somaxconn: Number(read('/proc/sys/net/core/somaxconn')) || 128,
+    tasks: Number(read('/sys/fs/cgroup/pids.max')) || 32_768,
+    memoryBytes: Number(read('/sys/fs/cgroup/memory.max')) || totalmem(),
+  };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SplitAnswer, SplitTask } from './split-messages.ts';
+import type { SplitterLine } from './split-runner.ts';
+
+/** JavaScript's own memory; WebAssembly's is outside of it, so the whole is watched as well. */
+const HEAP_MB = 512;
+const RESIDENT_MAX_BYTES = 1_536 * 1024 * 1024;
+const WATCH_INTERVAL_MS = 200;
+const PAGE_BYTES = 4_096;
+
+/** Starts a child process for one document, bounded in memory. */
+export function openChildLine(task: SplitTask): SplitterLine {
+  const child = fork(join(import.meta.dirname, 'split-child.ts'), {
+    serialization: 'advanced',
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // It needs no secret of ours, only to find programs and a folder for temporary files.
+    env: { PATH: process.env.PATH ?? '', ...(process.env.TMPDIR ? { TMPDIR: process.env.TMPDIR } : {}) },
+  });
+  const watch = setInterval(() => void killIfTooLarge(child), WATCH_INTERVAL_MS);
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`the child ended with ${signal ?? code}`));
+    });
+  }).finally(() => clearInterval(watch));
+  child.send(task);
+  return {
+    ask(ask) {
+      if (child.connected) child.send(ask);
+    },
+    onAnswer: (take) => child.on('message', (answer) => take(answer as SplitAnswer)),
+    ended,
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+async function killIfTooLarge(child: ChildProcess): Promise<void> {
+  const bytes = await residentBytes(child.pid);
+  if (bytes > RESIDENT_MAX_BYTES) child.kill('SIGKILL');
+}
+
+/** 0 where the system does not say. */
+async function residentBytes(pid: number | undefined): Promise<number> {
+  const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
+}
