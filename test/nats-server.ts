@@ -15,6 +15,8 @@ export interface TestNats {
   kill(signal: NodeJS.Signals): Promise<void>;
   /** starts it again on the same port, by default with the state it had */
   restart(options?: { emptyState?: boolean }): Promise<void>;
+  /** speaks to the server behind everyone's back, as an operator would; waits for an answer only when asked to */
+  send(subject: string, payload?: string, waitForAnswer?: 'answer'): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function startNats(options: { start?: boolean } = {}): Promise<Test
     stop,
     kill: end,
     restart,
+    send: (subject, payload = '', wait) => sendByHand(port, { subject, payload, wait: wait === 'answer' }),
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -83,6 +86,29 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
   }
   child.kill('SIGKILL');
   throw new Error(`nats-server did not start:\n${readFileSync(logFile, 'utf8')}`);
+}
+
+/** The few lines of the NATS protocol that one message needs; PONG says that the server has taken it. */
+function sendByHand(
+  port: number,
+  message: { subject: string; payload: string; wait: boolean },
+): Promise<void> {
+  const { subject, payload, wait } = message;
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const reply = wait ? ' answer.here' : '';
+    socket.write('CONNECT {"user":"test","pass":"test-pass","verbose":false}\r\nSUB answer.here 1\r\n');
+    socket.write(`PUB ${subject}${reply} ${Buffer.byteLength(payload)}\r\n${payload}\r\nPING\r\n`);
+    let text = '';
+    socket.on('data', (part) => {
+      text += part;
+      if (text.includes('-ERR')) reject(new Error(text));
+      else if (text.includes(wait ? 'MSG answer.here' : 'PONG')) resolve();
+      else return;
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
 }
 
 /** The greeting comes when the server is ready, JetStream included. */

@@ -2,7 +2,7 @@ import { stdSerializers } from 'pino';
 
 const SECRET_NAME = /(token|secret|password|apikey|authorization|cookie)$/;
 const MAX_DEPTH = 8;
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** `X-Api-Key`, `api_key` and `podToken` are judged by their end, without signs and case. */
 function isSecretName(name: string): boolean {

@@ -6,7 +6,10 @@ export interface Bucket<T> {
   write(key: string, value: T, expected: number): Promise<WriteOutcome>;
   remove(key: string): Promise<void>;
   keys(): Promise<string[]>;
-  /** `key` or `*`. Calls with the present value first, then with every newer one; null = removed. */
+  /**
+   * `key` or `*`. Calls with the present value first, then with newer ones, never with an older one. null = not there any
+   * more: removed, or lost with the server's state; which of the two cannot be told.
+   */
   watch(key: string, cb: (key: string, value: T | null, revision: number) => void): () => void;
 }
 

@@ -71,12 +71,13 @@ export function watchBucket<B extends BucketName>(options: WatchOptions<B>): () 
     }
     const before = events;
     const keys = key === '*' ? [...new Set([...(await store.keys()), ...revisions.keys()])] : [key];
-    for (const one of keys) await compareKey(one, before);
+    for (const one of keys) await compareKey(one);
     // Changes that came meanwhile may have been left out here; then the next turn compares again.
     if (events === before) comparedState = seen;
   }
 
-  async function compareKey(one: string, before: number): Promise<void> {
+  async function compareKey(one: string): Promise<void> {
+    const before = events;
     const entry = await store.get(one);
     const known = revisions.get(one);
     if (entry === null) {

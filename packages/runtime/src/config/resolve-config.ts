@@ -29,7 +29,7 @@ function resolveValue(schema: SettingSchema, value: unknown): unknown {
 }
 
 /** `page_deadline` → `pageDeadlineMs`, `max_body` → `maxBodyBytes`, `max_pods` → `maxPods` */
-export function resolvedName(name: string, schema: SettingSchema): string {
+function resolvedName(name: string, schema: SettingSchema): string {
   const camel = name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const suffix = schema['x-kind'] === 'duration' ? 'Ms' : schema['x-kind'] === 'bytes' ? 'Bytes' : '';
   return camel + suffix;
