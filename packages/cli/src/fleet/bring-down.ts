@@ -7,6 +7,7 @@ import { controllerUrl } from '../cluster/endpoint.ts';
 import { readGroup, runningGroup } from '../cluster/group.ts';
 import { readOperatorToken } from '../cluster/prepare-cluster.ts';
 import { withStateLock } from '../cluster/up-lock.ts';
+import { describeDownLine } from './describe-down-line.ts';
 import { endPods } from './end-pods.ts';
 import { listOwnPods, openProvider } from './own-provider.ts';
 
@@ -62,9 +63,13 @@ async function drainByController(
   const client = createClient({ url: controllerUrl(cluster), token: readOperatorToken(cluster) });
   let spend: number | null = null;
   try {
+    spend = await client.status(signal).then(
+      ({ summary }) => summary.spend_today_usd,
+      () => null,
+    );
     for await (const line of client.down({ keepPods, signal })) {
-      if (typeof line.message === 'string') say(line.message);
-      if (typeof line.spend_today_usd === 'number') spend = line.spend_today_usd;
+      const text = describeDownLine(line);
+      if (text) say(text);
     }
     return { ok: true, spend };
   } catch (error) {

@@ -103,7 +103,8 @@ export interface OcrResponse {
 
 /** Lines of `Accept: application/x-ndjson`: pages as they finish, then one summary. `document` is set in a batch. */
 export type OcrLine =
-  | ({ type: 'page'; document?: string } & OcrPage)
+  /** `of`: pages asked for in this document, so that progress can be shown */
+  | ({ type: 'page'; document?: string; of?: number } & OcrPage)
   | {
       type: 'document';
       document?: string;

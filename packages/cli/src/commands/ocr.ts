@@ -1,0 +1,69 @@
+import { createClient } from '@pagefleet/client';
+import { ERRORS, PagefleetError } from '@pagefleet/contract';
+import { clusterPaths } from '@pagefleet/runtime';
+import { endpointUrl } from '../cluster/endpoint.ts';
+import { type ConfigOptions, findStateDir } from '../cluster/environment.ts';
+import { readClusterFile } from '../cluster/read-cluster-file.ts';
+import { OCR_FORMATS, type OcrFormat } from '../ocr/format-pages.ts';
+import { parsePages } from '../ocr/parse-pages.ts';
+import { readFileByCluster } from '../ocr/read-file.ts';
+import { watchInterrupts } from '../terminal/interrupts.ts';
+import { printError } from '../terminal/print-error.ts';
+
+interface OcrCommandOptions extends ConfigOptions {
+  readonly url?: string;
+  readonly out?: string;
+  readonly format: string;
+  readonly pages?: string;
+  readonly lang?: string;
+  readonly model?: string;
+}
+
+/** 0 = every page of every file was read, 2 = a document or some of its pages are at fault, 1 = anything else. */
+export async function ocr(files: readonly string[], options: OcrCommandOptions): Promise<number> {
+  const { first } = watchInterrupts();
+  const token = process.env.PAGEFLEET_API_KEY;
+  const client = createClient({ url: findUrl(options), ...(token ? { token } : {}) });
+  const read = {
+    format: parseFormat(options.format),
+    outDir: options.out ?? null,
+    pages: options.pages === undefined ? null : parsePages(options.pages),
+    languages: options.lang?.split(/[,+]/).filter(Boolean) ?? [],
+    model: options.model ?? null,
+    signal: first,
+  };
+  const codes: number[] = [];
+  try {
+    for (const file of files) {
+      codes.push(await readFileByCluster(client, file, read).catch((error: unknown) => report(file, error)));
+      if (first.aborted) return ERRORS.interrupted.exitCode;
+    }
+  } finally {
+    await client.close();
+  }
+  return codes.includes(1) ? 1 : Math.max(0, ...codes);
+}
+
+function report(file: string, error: unknown): number {
+  const isOurs = error instanceof PagefleetError && !error.message.includes(file);
+  return printError(
+    isOurs ? new PagefleetError(error.code, `${file}: ${error.message} (${error.code})`) : error,
+  );
+}
+
+function findUrl(options: OcrCommandOptions): string {
+  const given = options.url ?? process.env.PAGEFLEET_URL;
+  if (given !== undefined) return given.replace(/\/+$/, '');
+  const cluster = readClusterFile(clusterPaths(findStateDir(options)));
+  if (cluster) return endpointUrl(cluster);
+  throw new PagefleetError(
+    'not_found',
+    'No cluster was brought up here. Start one with `pagefleet up`, or name an endpoint with --url.',
+  );
+}
+
+function parseFormat(text: string): OcrFormat {
+  const format = OCR_FORMATS.find((name) => name === text);
+  if (format) return format;
+  throw new PagefleetError('bad_request', `--format is "${text}"; expected ${OCR_FORMATS.join(', ')}`);
+}

@@ -1,0 +1,81 @@
+import { type ClusterFile, ERRORS } from '@pagefleet/contract';
+import type { ClusterPaths } from '@pagefleet/runtime';
+import { endpointUrl } from '../cluster/endpoint.ts';
+import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
+import { startCluster } from '../cluster/start-cluster.ts';
+import { makeStateDir } from '../cluster/state-dir.ts';
+import { waitReady } from '../cluster/wait-ready.ts';
+import { readSample } from '../demo/read-sample.ts';
+import { bringDown } from '../fleet/bring-down.ts';
+import { reportDown } from '../fleet/report-down.ts';
+import { watchFleet } from '../fleet/watch-fleet.ts';
+import { aborted, type Interrupts, watchInterrupts } from '../terminal/interrupts.ts';
+import { printError } from '../terminal/print-error.ts';
+import { say } from '../terminal/say.ts';
+
+interface UpOptions extends ConfigOptions {
+  readonly detach?: boolean;
+  /** read the bundled sample once the cluster is ready */
+  readonly demo?: boolean;
+}
+
+export async function up(options: UpOptions): Promise<number> {
+  const { config } = loadCliConfig(options);
+  const paths = makeStateDir(config.stateDir);
+  const interrupts = watchInterrupts();
+  const cluster = await startCluster(paths, config, say);
+  say(`starting nats, controller, ${config.workers} workers and nginx on ${paths.stateDir}`);
+  let failure: unknown = null;
+  try {
+    await waitReady(paths, cluster, { say, signal: interrupts.first });
+    printAddresses(cluster);
+    if (options.detach) return 0;
+    await stay(cluster, options, interrupts);
+  } catch (error) {
+    if (!interrupts.first.aborted) failure = error;
+  }
+  const failedCode = failure === null ? 0 : printError(failure);
+  const code = await leave(paths, cluster, interrupts);
+  return failedCode || code;
+}
+
+/** Until a signal comes, or the sample was read and nobody is there to press Ctrl-C. */
+async function stay(cluster: ClusterFile, { demo }: UpOptions, { first }: Interrupts): Promise<void> {
+  const watched = watchFleet(cluster, { say, signal: first });
+  try {
+    if (demo) {
+      await readSample(cluster, { say, signal: first });
+      if (process.env.PAGEFLEET_START_ONCE === '1' && !process.stdin.isTTY) return;
+    }
+    say('running; Ctrl-C ends the cluster and its pods');
+    await aborted(first);
+  } finally {
+    watched.stop();
+  }
+}
+
+/** Ctrl-C ends everything. A closed terminal or a kill leaves the pods to be taken over, and says what they cost. */
+async function leave(paths: ClusterPaths, cluster: ClusterFile, interrupts: Interrupts): Promise<number> {
+  const { first, second } = interrupts;
+  const keepPods = first.aborted && first.reason !== 'SIGINT';
+  say(
+    keepPods
+      ? `${first.reason}: stopping, the pods are kept`
+      : 'bringing the cluster down; Ctrl-C again stops waiting',
+  );
+  const outcome = await bringDown(paths, cluster, { keepPods, say, signal: second });
+  const code = reportDown(outcome, keepPods);
+  return second.aborted ? ERRORS.interrupted.exitCode : code;
+}
+
+function printAddresses(cluster: ClusterFile): void {
+  const url = endpointUrl(cluster);
+  say(`ready: ${url}`);
+  console.error(`
+  read a document   curl --data-binary @FILE -H 'Accept: text/plain' ${url}/v1/ocr
+  status            ${url}/v1/fleet/status   or: pagefleet status
+  metrics           ${url}/metrics
+  logs              ${cluster.stateDir}/logs
+  operator's token  ${cluster.operatorTokenFile}
+`);
+}

@@ -1,0 +1,80 @@
+import { type FleetStatus, formatDuration } from '@pagefleet/contract';
+import { formatTable } from '../terminal/table.ts';
+
+/** The snapshot as a person reads it: money and pages first, then pools, pods and workers, then what is wrong. */
+export function formatStatus(status: FleetStatus): string {
+  const { summary } = status;
+  const head = [
+    `cluster ${status.cluster}   ${status.at}`,
+    `pods   ${summary.pods_ready} ready, ${summary.pods_booting} booting, ${summary.pods_quarantined} set aside, ${summary.pods_draining} draining`,
+    `money  ${usd(summary.live_hourly_usd)}/h now, ${usd(summary.spend_today_usd)} today`,
+    `pages  ${summary.pages_in_flight} in flight, ${summary.pages_waiting} waiting, ${summary.pages_per_second.toFixed(2)} finished a second (last minute)`,
+  ].join('\n');
+  return [head, poolTable(status), podTable(status), workerTable(status), troubles(status)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function poolTable({ pools }: FleetStatus): string {
+  return formatTable(
+    ['POOL', 'ENGINE', 'FLOOR', 'CAP', 'BOUND BY', 'IN FLIGHT', 'WAITING', 'PAGES/S'],
+    pools.map((pool) => [
+      pool.name,
+      `${pool.provider}/${pool.engine}`,
+      String(pool.min_pods),
+      `${pool.effective_max_pods} of ${pool.max_pods}`,
+      pool.binding,
+      String(pool.in_flight),
+      String(pool.waiting + pool.unsplit),
+      pool.pages_per_second.toFixed(2),
+    ]),
+  );
+}
+
+function podTable({ pods }: FleetStatus): string {
+  return formatTable(
+    ['POD', 'POOL', 'STATE', 'IN FLIGHT', 'USED', 'AGE', '$/H', 'WHY'],
+    pods.map((pod) => [
+      pod.id,
+      pod.pool,
+      pod.quarantine_remaining_s === null
+        ? pod.state
+        : `${pod.state} ${Math.round(pod.quarantine_remaining_s)}s`,
+      `${pod.inflight}/${pod.capacity}`,
+      String(pod.used),
+      formatDuration(Math.round(pod.age_s) * 1_000),
+      pod.price_usd_per_hour === null ? '?' : pod.price_usd_per_hour.toFixed(2),
+      pod.reason ?? '',
+    ]),
+  );
+}
+
+function workerTable({ workers }: FleetStatus): string {
+  return formatTable(
+    ['WORKER', 'PID', 'STATE', 'PODS', 'WIDTH', 'IN FLIGHT', 'WAITING', 'REPORT'],
+    workers.map((worker) => [
+      worker.worker < 0 ? 'backup' : String(worker.worker),
+      String(worker.pid),
+      worker.state,
+      String(worker.pods),
+      String(worker.width),
+      String(worker.in_flight),
+      String(worker.waiting),
+      worker.report_age_ms === null ? 'none' : `${worker.report_age_ms} ms ago`,
+    ]),
+  );
+}
+
+function troubles({ degraded, alarms }: FleetStatus): string {
+  return [
+    ...degraded.map(({ source, ageMs, reason }) => {
+      const age = ageMs === null ? 'never seen' : `${formatDuration(ageMs)} old`;
+      return `degraded: ${source} (${age}): ${reason}`;
+    }),
+    ...alarms.map(({ code, message }) => `ALARM ${code}: ${message}`),
+  ].join('\n');
+}
+
+function usd(amount: number): string {
+  return `$${amount.toFixed(2)}`;
+}
