@@ -32,6 +32,7 @@ export function disturb(model: PoolModel): void {
   if (pod !== undefined && model.chance(0.08)) pod.hideOnce = true;
   if (model.chance(0.02)) model.forgetOne();
   if (model.chance(0.02)) model.restart();
+  if (model.chance(0.003)) model.isStopping = true;
 }
 
 export function heal(model: PoolModel): void {
@@ -41,6 +42,7 @@ export function heal(model: PoolModel): void {
   model.isWorkerSilent = false;
   model.leaseCap = null;
   model.maxPods = 6;
+  model.isStopping = false;
   model.demand = 4;
   for (const pod of model.cloud.values()) pod.hideOnce = false;
 }

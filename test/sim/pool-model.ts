@@ -69,7 +69,7 @@ export class PoolModel {
   isWorkerSilent = false;
   leaseCap: number | null = null;
   maxPods = POOL.maxPods;
-  hasOrphan = false;
+  isStopping = false;
   readonly #random: () => number;
   #pending: Pending[] = [];
   #minted = 0;
@@ -114,7 +114,7 @@ export class PoolModel {
       limits: { usdPerHour: 10, usdPerDay: 100 },
       spentTodayUsd: 1,
       memory: this.memory,
-      stopping: false,
+      stopping: this.isStopping,
     };
   }
 
@@ -161,7 +161,6 @@ export class PoolModel {
     const registry = new Map(this.registry);
     registry.delete(pod.key);
     this.registry = registry;
-    this.hasOrphan = true;
   }
 
   isReachable(pod: CloudPod): boolean {

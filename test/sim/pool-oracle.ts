@@ -49,13 +49,16 @@ export class PoolOracle {
   /** All answers first: whoever answered in this step is a witness for every failure in it. */
   #hear(world: World): void {
     const failed: [Pod, ProbeResult][] = [];
+    for (const [key, { outcome, endedAtMs }] of world.probes) {
+      if (ANSWERS.includes(outcome)) this.#answer(key, endedAtMs);
+    }
     for (const pod of world.registry.values()) {
       this.#answer(pod.key, pod.id === null ? 0 : (world.reports?.pods.get(pod.id)?.lastGoodMs ?? 0));
       const result = world.probes.get(pod.key);
       if (result === undefined || this.#judged.get(pod.key) === result.askedAtMs) continue;
       this.#judged.set(pod.key, result.askedAtMs);
-      if (ANSWERS.includes(result.outcome)) this.#answer(pod.key, result.endedAtMs);
-      else if (result.purpose === 'scheduled' && result.outcome !== 'ours') failed.push([pod, result]);
+      const isFailure = !ANSWERS.includes(result.outcome) && result.outcome !== 'ours';
+      if (result.purpose === 'scheduled' && isFailure) failed.push([pod, result]);
     }
     for (const [pod, { endedAtMs }] of failed) {
       if (this.#isWitnessed(pod, world)) this.#fails.set(pod.key, [...this.#failsOf(pod.key), endedAtMs]);
@@ -78,8 +81,8 @@ export class PoolOracle {
   /** Someone else could answer us lately. */
   #isWitnessed(pod: Pod, world: World): boolean {
     const sinceMs = world.nowMs - WINDOW_MS;
-    const others = [...world.registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
-    if (others.some((p) => (this.#answeredMs.get(p.key) ?? 0) >= sinceMs)) return true;
+    if ([...this.#answeredMs].some(([key, atMs]) => key !== pod.key && atMs >= sinceMs)) return true;
+    const others = [...world.registry.values()].filter((p) => p.key !== pod.key);
     const isLone = !others.some((p) => p.state === 'serving' || p.state === 'quarantined');
     return isLone && (world.providerAnsweredMs ?? 0) >= sinceMs;
   }

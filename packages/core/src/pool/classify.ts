@@ -133,8 +133,7 @@ function wasLost({ pod, nowMs }: PodView): boolean {
 
 /** A pod that answers is not gone, whatever the listing says; one that we have asked to end is not asked any more. */
 function answeredSinceListing({ pod, pass, provenMs }: PodView): boolean {
-  if (pod.state === 'draining' || pod.state === 'terminating') return false;
-  return provenMs > (pass.world.listing.newest?.startedAtMs ?? 0);
+  return pod.state !== 'terminating' && provenMs > (pass.world.listing.newest?.startedAtMs ?? 0);
 }
 
 function isLookUpDue({ pod, nowMs }: PodView): boolean {

@@ -103,7 +103,7 @@ function leave(view: PodView, why: 'overpriced' | 'unknown-pool', reason: string
 
 /** A boot's silence is a failed probe too: where nobody else answers it proves nothing (L5). */
 function decideLateBoot(view: PodView): Step {
-  const fault = faultOfOurs(view.pod, view.pass);
+  const fault = faultOfOurs(view.pod, view.pass.world.registry, view.pass.world);
   if (fault === null)
     return endStep(
       view,

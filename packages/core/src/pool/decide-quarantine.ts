@@ -81,7 +81,7 @@ function decideFailedProbe(view: PodView): Step {
       reason: `${nameOf(view)} ${words}; no strike`,
     };
   }
-  const fault = faultOfOurs(pod, pass);
+  const fault = faultOfOurs(pod, pass.world.registry, pass.world);
   if (fault !== null) {
     pass.alarms.push(
       `${nameOf(view)} ${words}, but the fault looks like ours: ${fault}; nothing is ended or rented`,

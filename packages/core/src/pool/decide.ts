@@ -119,6 +119,8 @@ function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
     if (cap !== undefined) memories.set(settings.name, decideDrops(settings, memory, cap, pass));
   }
   const drained = pass.transitions.slice(staying);
+  // A pod that has just been sent away may be done at once, or leave its place to another.
+  moveAll(pass);
   const faultOfOurs = fleetFaultOfOurs(pass);
   const rents: RentAction[] = [];
   const notes: PoolNote[] = [];

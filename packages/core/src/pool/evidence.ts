@@ -1,6 +1,7 @@
 import type { Pass } from './pass.ts';
 import type { Pod } from './pod-state.ts';
 import { provenMs, reachedMs } from './pod-view.ts';
+import type { Registry, World } from './world.ts';
 
 /** Longer than a check interval and a listing while something is wrong, so that whoever can answer has been asked. */
 const EVIDENCE_WINDOW_MS = 60_000;
@@ -12,17 +13,18 @@ const EVIDENCE_WINDOW_MS = 60_000;
  *   network than all of them. (One of two is not "together": else a pair could never lose a pod.)
  * - Someone must have answered within the last minute: another pod, for a lone pod the provider's API, or the pod itself
  *   when it says that its engine is dead.
+ *
+ * `registry` is the one the pass began with when a pod is judged, so that the order of pods does not matter.
  */
-export function faultOfOurs(pod: Pod, pass: Pass): string | null {
-  const { world } = pass;
-  const ready = [...pass.registry.values()].filter((p) => p.state === 'serving' || p.state === 'quarantined');
-  const failed = ready.filter((p) => isUnreachable(p, pass));
+export function faultOfOurs(pod: Pod, registry: Registry, world: World): string | null {
+  const ready = [...registry.values()].filter((p) => p.state === 'serving' || p.state === 'quarantined');
+  const failed = ready.filter((p) => isUnreachable(p, world));
   if (failed.length >= 2 && failed.length * 2 >= ready.length) {
     return `${failed.length} of ${ready.length} pods stopped answering together`;
   }
   const sinceMs = world.nowMs - EVIDENCE_WINDOW_MS;
   if (reachedMs(pod, world) >= sinceMs) return null;
-  const others = [...pass.registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
+  const others = [...registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
   if (others.some((p) => reachedMs(p, world) >= sinceMs)) return null;
   if (ready.some((p) => p.key !== pod.key)) return 'no other pod answered in the last minute';
   const answeredMs = Math.max(world.providerAnsweredMs ?? 0, world.listing.newest?.endedAtMs ?? 0);
@@ -32,8 +34,8 @@ export function faultOfOurs(pod: Pod, pass: Pass): string | null {
 /** The same for the fleet: the first sentence that holds for a pod which does not answer. Then nothing is rented. */
 export function fleetFaultOfOurs(pass: Pass): string | null {
   for (const pod of pass.registry.values()) {
-    if (!isUnreachable(pod, pass)) continue;
-    const fault = faultOfOurs(pod, pass);
+    if (!isUnreachable(pod, pass.world)) continue;
+    const fault = faultOfOurs(pod, pass.registry, pass.world);
     if (fault !== null) return fault;
   }
   return null;
@@ -47,8 +49,6 @@ export function mayEndByProbe(pool: string, pass: Pass): boolean {
   return recent.length < Math.max(1, Math.floor(size / 10));
 }
 
-function isUnreachable(pod: Pod, pass: Pass): boolean {
-  return (
-    pod.state === 'quarantined' && pod.reason === 'unreachable' && provenMs(pod, pass.world) <= pod.sinceMs
-  );
+function isUnreachable(pod: Pod, world: World): boolean {
+  return pod.state === 'quarantined' && pod.reason === 'unreachable' && provenMs(pod, world) <= pod.sinceMs;
 }
