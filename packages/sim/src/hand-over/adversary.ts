@@ -45,7 +45,7 @@ const EVENTS: ReadonlyArray<readonly [number, Event]> = [
   [2, putAgain],
   [3, replayReport],
   [2, readSlice],
-  [4, timeOutPut],
+  [6, timeOutPut],
   [2, setPodAside],
   [1.5, killWorker],
   [1.5, replaceWorker],

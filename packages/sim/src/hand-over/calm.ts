@@ -10,27 +10,32 @@ const GRACE_ROUNDS = 4;
 /** a worker may wait beside idle width for so many of its reports (L9) */
 const MOST_REPORTS = 2;
 
+interface Unsettled {
+  readonly kind: 'overrun' | 'waited' | 'unfinished';
+  readonly what: string;
+}
+
 /**
  * The adversary stops: everything runs again and every message arrives. Then nobody waits beside idle width for long and
  * all work gets done. Returns what went wrong, undefined when nothing did.
  */
-export function settle(cluster: ClusterModel, prng: Prng): string | undefined {
+export function settle(cluster: ClusterModel, prng: Prng): Unsettled | undefined {
   const controller = wakeUp(cluster, prng);
   const waited = new Map<string, number>();
   const pages = cluster.living().reduce((sum, worker) => sum + worker.waiting + worker.running, 0);
   for (let round = 0; round < 40 + 10 * pages; round += 1) {
     cluster.nowMs += REPORT_EVERY_MS;
     exchange(cluster, controller);
-    const failure = cluster.overrun();
-    if (failure) return `${failure.podId} runs ${failure.inflight} pages at width ${failure.width}`;
+    const overrun = cluster.overrun();
+    if (overrun) return { kind: 'overrun', what: overrun };
     if (round >= GRACE_ROUNDS) {
       const late = findLate(cluster.living(), waited);
-      if (late) return `${late.bootId} waits beside idle width for ${waited.get(late.bootId)} reports`;
+      if (late) return { kind: 'waited', what: `${late.bootId} waits beside idle width` };
     }
     if (cluster.living().every((worker) => worker.isIdle)) return undefined;
     finishSome(cluster, prng);
   }
-  return 'pages still wait';
+  return { kind: 'unfinished', what: 'pages still wait' };
 }
 
 function wakeUp(cluster: ClusterModel, prng: Prng): ModelController {

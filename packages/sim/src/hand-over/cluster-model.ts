@@ -36,12 +36,12 @@ export class ClusterModel {
     return this.workers.filter((worker) => worker.isAlive);
   }
 
-  /** A pod that runs more pages than its width, if there is one. */
-  overrun(): { podId: string; inflight: number; width: number } | undefined {
+  /** Which pod runs more pages than its width, if one does. */
+  overrun(): string | undefined {
     for (const { id, width } of this.pods) {
       let inflight = 0;
       for (const worker of this.workers) if (worker.isAlive) inflight += worker.inflight(id);
-      if (inflight > width) return { podId: id, inflight, width };
+      if (inflight > width) return `${id} runs ${inflight} pages at width ${width}`;
     }
     return undefined;
   }

@@ -106,14 +106,15 @@ export function takeOver(cluster: ClusterModel, prng: Prng): Happened {
   return () => `${cluster.controllers[1]?.id} takes over from ${cluster.controllers[0]?.id}`;
 }
 
-/** Perhaps the first that a new controller hears is long out of date. */
-function greet({ bus, controllers, nowMs }: ClusterModel, prng: Prng): void {
+/** Perhaps the first that a new controller hears is long out of date, and it acts on it at once. */
+function greet({ bus, controllers, pods, nowMs }: ClusterModel, prng: Prng): void {
   const controller = controllers.at(-1);
-  if (prng.chance(0.6)) return;
+  if (controller === undefined || prng.chance(0.6)) return;
   for (let n = prng.int(6); n > 0; n -= 1) {
     const report = prng.pick(bus.pastReports);
-    if (report && controller) controller.hear({ kind: 'report', to: controller.id, report }, nowMs);
+    if (report) controller.hear({ kind: 'report', to: controller.id, report }, nowMs);
   }
+  if (prng.chance(0.5)) controller.pass(pods, nowMs);
 }
 
 export function killPrimary(cluster: ClusterModel): Happened {

@@ -12,10 +12,14 @@ export interface HandOverRun {
   readonly broken?: ClauseName;
 }
 
+/** `overrun`: a pod ran more pages than its width; `waited`: a worker waited beside idle width; `unfinished`: work was left */
+export type ViolationKind = 'overrun' | 'waited' | 'unfinished';
+
 export interface HandOverViolation {
   readonly seed: number;
   /** index of the event after which a pod ran too many pages; undefined: in the calm that follows */
   readonly step: number | undefined;
+  readonly kind: ViolationKind;
   readonly what: string;
   /** everything that happened, one line each */
   readonly trace: readonly string[];
@@ -40,10 +44,8 @@ function play(
     const happened = adversary.act(cluster);
     if (happened) trace?.push(`${step} ${happened()}`);
     const overrun = cluster.overrun();
-    if (overrun === undefined) continue;
-    const what = `${overrun.podId} runs ${overrun.inflight} pages at width ${overrun.width}`;
-    return { seed, step, what, trace: trace ?? [] };
+    if (overrun !== undefined) return { seed, step, kind: 'overrun', what: overrun, trace: trace ?? [] };
   }
-  const what = settle(cluster, prng);
-  return what === undefined ? undefined : { seed, step: undefined, what, trace: trace ?? [] };
+  const unsettled = settle(cluster, prng);
+  return unsettled && { seed, step: undefined, ...unsettled, trace: trace ?? [] };
 }
