@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ClusterFile, FleetPlan, FleetStatus, PodHealth, Report } from '@pagefleet/contract';
-import {
-  type Caps,
-  decide,
-  liveCost,
-  NO_LISTING,
-  type Plan,
-  type Pod,
-  type PoolSettings,
-} from '@pagefleet/core';
+import type { ClusterFile, FleetPlan, FleetStatus } from '@pagefleet/contract';
+import { decide, liveCost, NO_LISTING, type PoolSettings } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
 import {
   type Bus,
@@ -16,7 +8,6 @@ import {
   type ClusterSecret,
   type Logger,
   monotonicMs,
-  podToken,
 } from '@pagefleet/runtime';
 import { actOnPod } from './apply/act-on-pods.ts';
 import { openIntent, rentPod } from './apply/rent-pod.ts';
@@ -24,18 +15,18 @@ import { downFleet } from './down-fleet.ts';
 import { createEpochGuard, type EpochGuard } from './epoch-guard.ts';
 import { type AppliedPlan, Fleet } from './fleet.ts';
 import type { DownRequest } from './http/down-route.ts';
-import type { KeyRef } from './journal/entries.ts';
 import { createMetrics } from './metrics.ts';
 import { NginxKeeper } from './nginx/nginx-keeper.ts';
 import { workerPorts } from './nginx/worker-addresses.ts';
 import { ListingKeeper } from './observe/listing-keeper.ts';
 import { createPodProber, type PodProber } from './observe/pod-prober.ts';
-import { proveExits } from './observe/prove-exits.ts';
+import { watchWorkers } from './observe/watch-workers.ts';
 import { WorkerBook } from './observe/worker-book.ts';
 import { type PassLoop, startPassLoop } from './pass-loop.ts';
+import { createPodTokens, type PodTokens } from './pod-tokens.ts';
 import { SliceKeeper } from './slices/slice-keeper.ts';
-import { AlarmBook } from './status/alarm-book.ts';
-import { describePlan, passLogLine } from './status/describe-plan.ts';
+import { describePlan } from './status/describe-plan.ts';
+import { PassNotes } from './status/pass-notes.ts';
 import { createStatusReader } from './status/status-reader.ts';
 import { type Facts, observeWorld, poolSettingsOf } from './world.ts';
 
@@ -52,7 +43,6 @@ export interface ControllerDeps {
 
 /** One listing watches all boots, about every 2 s (R-038); where it costs nothing, a little faster. */
 const LISTING_GAP_MS = { paid: 2_000, free: 500 } as const;
-const PROVE_EXITS_MS = 2_000;
 
 /**
  * Observe → decide → apply. What is decided is core's; here is who asks, who is asked, and in which order it is done.
@@ -66,7 +56,8 @@ export class Controller {
   readonly #guard: EpochGuard;
   readonly #listings: ListingKeeper;
   readonly #nginx: NginxKeeper;
-  readonly #alarms: AlarmBook;
+  readonly #notes: PassNotes;
+  readonly #tokens: PodTokens;
   readonly #facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
@@ -74,14 +65,11 @@ export class Controller {
     probes: new Map(),
     workers: new WorkerBook(),
   };
-  readonly #health = new Map<string, { health: PodHealth; atMs: number }>();
-  readonly #reasons = new Map<string, string>();
   readonly #metrics = createMetrics();
   readonly #stops: (() => void)[] = [];
   readonly #status: () => Promise<FleetStatus>;
   #loop: PassLoop | null = null;
   #slices: SliceKeeper | null = null;
-  #caps: Caps | null = null;
   #lastConnectedMs: number | null = null;
   #drainTimeoutMs: number | null = null;
 
@@ -101,7 +89,7 @@ export class Controller {
     this.#deps = deps;
     this.#fleet = fleet;
     this.#logger = logger;
-    this.#alarms = new AlarmBook(logger);
+    this.#notes = new PassNotes(logger);
     this.#pools = poolSettingsOf(cluster, () => provider.free);
     this.#prober = createPodProber(cluster.clusterId);
     this.#guard = createEpochGuard({
@@ -132,25 +120,23 @@ export class Controller {
       onOutcome: (outcome) => {
         this.#metrics.generations.inc({ outcome: outcome.kind });
         logger[outcome.kind === 'refused' ? 'error' : 'info'](outcome, 'nginx_generation');
-        this.#alarms.set(
+        this.#notes.alarms.set(
           'nginx_refused',
           outcome.kind === 'refused' ? ['nginx refuses the new set of workers'] : [],
           Date.now(),
         );
       },
     });
+    this.#tokens = createPodTokens({ secret: deps.secret, fleet, marks: this.#listings.marks });
     this.#status = createStatusReader({
       cluster,
       facts: this.#facts,
-      health: this.#health,
-      alarms: this.#alarms,
+      notes: this.#notes,
       prober: this.#prober,
       registry: () => fleet.registry.pods,
-      caps: () => this.#caps,
       epoch: () => this.#guard.epoch(),
-      reasonOf: this.#reasons,
       newestRev: (bootId) => this.#slices?.newestRev(bootId) ?? null,
-      tokenOf: (pod) => this.#tokenOf(pod),
+      tokenOf: this.#tokens.tokenOf,
       bus: () => ({ connected: bus.connected(), lastConnectedMs: this.#lastConnectedMs }),
       nowMs: Date.now,
     });
@@ -218,18 +204,20 @@ export class Controller {
 
   #run(): void {
     const { bus } = this.#deps;
-    const { workers } = this.#facts;
     this.#stops.push(
       bus.onState((connected) => this.#onBusState(connected)),
-      bus.subscribe('roster', (_group, roster) => {
-        if (!workers.takeRoster(roster, Date.now())) return;
-        this.#nginx.check();
-        this.#requestPass();
+      watchWorkers({
+        bus,
+        book: this.#facts.workers,
+        recordFile: this.#deps.paths.workerFile,
+        logger: this.#logger,
+        nowMs: Date.now,
+        onRoster: () => {
+          this.#nginx.check();
+          this.#requestPass();
+        },
+        onNews: () => this.#requestPass(),
       }),
-      bus.subscribe('report', (_bootId, report) => {
-        if (workers.takeReport(report, Date.now()) && isNews(report)) this.#requestPass();
-      }),
-      every(PROVE_EXITS_MS, () => void this.#proveExits()),
     );
     if (bus.connected()) this.#onBusState(true);
     this.#listings.want(Date.now());
@@ -243,19 +231,27 @@ export class Controller {
 
   async #takeCharge(): Promise<void> {
     await this.#guard.start();
+    this.#openSlices();
+  }
+
+  /** Hand-over starts anew with every epoch. */
+  #openSlices(): void {
     const { bus, cluster } = this.#deps;
     const epoch = this.#guard.epoch();
+    this.#slices?.close();
     if (epoch === 0) return;
     this.#slices = new SliceKeeper({
       bus,
       config: cluster.config,
       epoch,
       registry: () => this.#fleet.registry.pods,
-      tokenOf: (pod) => this.#tokenOf(pod),
+      tokenOf: this.#tokens.tokenOf,
       suspendedUntilMs: (pool) => this.#fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
       nowMs: Date.now,
       logger: this.#logger,
-      onSuperseded: () => void this.#guard.check(),
+      onSuperseded: async (seen) => {
+        if (await this.#guard.outbid(seen)) this.#openSlices();
+      },
     });
     this.#requestPass();
   }
@@ -267,7 +263,7 @@ export class Controller {
       decide: () => decide(this.#world()),
       openIntent: (action) =>
         openIntent(action, { cluster: cluster.config.cluster, secret, nowMs: Date.now() }),
-      keyRefOf: (pod) => this.#keyRefOf(pod),
+      keyRefOf: this.#tokens.keyRefOf,
     });
     this.#metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);
     this.#follow(applied);
@@ -275,8 +271,8 @@ export class Controller {
   }
 
   #follow({ plan, actions, intents }: AppliedPlan): void {
-    this.#caps = plan.caps;
-    this.#note(plan);
+    this.#notes.take(plan, this.#fleet.canStore);
+    for (const podKey of plan.forget) this.#facts.probes.delete(podKey);
     this.#listings.want(plan.listingDueMs);
     this.#listings.want(Date.now() + this.#listingPauseMs());
     this.#slices?.planSoon();
@@ -286,29 +282,13 @@ export class Controller {
     }
   }
 
-  #note(plan: Plan): void {
-    const line = passLogLine(plan);
-    if (line !== null) this.#logger.info(line, 'pass');
-    for (const { podKey, reason, from, to } of plan.transitions) {
-      if (from !== to) this.#reasons.set(podKey, reason);
-    }
-    for (const { pod, reason } of plan.adoptions) this.#reasons.set(pod.key, reason);
-    for (const podKey of plan.forget) {
-      for (const book of [this.#reasons, this.#health, this.#facts.probes]) book.delete(podKey);
-    }
-    this.#alarms.set('fleet', plan.alarms, plan.nowMs);
-    this.#alarms.set(
-      'disk',
-      this.#fleet.canStore ? [] : ['the journal cannot be written: nothing is rented'],
-      plan.nowMs,
-    );
-  }
-
   /** While a pod boots or ends, one listing every now and then watches all of them (R-038). */
   #listingPauseMs(): number {
     const moving = ['renting', 'booting', 'terminating'];
     const isMoving = [...this.#fleet.registry.pods.values()].some((pod) => moving.includes(pod.state));
-    return isMoving ? LISTING_GAP_MS.paid : this.#deps.cluster.config.control.adoptionIntervalMs;
+    const { cluster, provider } = this.#deps;
+    if (!isMoving) return cluster.config.control.adoptionIntervalMs;
+    return provider.free ? LISTING_GAP_MS.free : LISTING_GAP_MS.paid;
   }
 
   #world() {
@@ -336,14 +316,14 @@ export class Controller {
       ...{ cluster, secret, provider },
       fleet: this.#fleet,
       facts: this.#facts,
-      health: this.#health,
+      health: this.#notes.health,
       prober: this.#prober,
       listings: this.#listings,
       guard: this.#guard,
       metrics: this.#metrics,
       logger: this.#logger,
       nowMs: Date.now,
-      tokenOf: (pod: Pod) => this.#tokenOf(pod),
+      tokenOf: this.#tokens.tokenOf,
       requestPass: () => this.#requestPass(),
     };
   }
@@ -357,31 +337,10 @@ export class Controller {
     this.#loop?.request();
   }
 
-  /** null: it was launched with a secret that is not ours to know */
-  #tokenOf(pod: Pod): string | null {
-    const { secret } = this.#deps;
-    const { keyId } = this.#fleet.registry.keyRef(pod.key);
-    // A second pod bought under one key is held as `<key>/<id>`; its token is made from the key alone.
-    return Object.hasOwn(secret.keys, keyId)
-      ? podToken(secret, keyId, pod.key.split('/')[0] ?? pod.key)
-      : null;
-  }
-
-  #keyRefOf(pod: Pod): KeyRef {
-    const mark = this.#listings.marks.get(pod.key.split('/')[0] ?? pod.key);
-    return { keyId: mark?.keyId ?? this.#deps.secret.current, spot: mark?.spot ?? false };
-  }
-
   #onBusState(connected: boolean): void {
     if (!connected) this.#lastConnectedMs = Date.now();
     this.#logger.info({ connected }, 'bus_state');
     this.#requestPass();
-  }
-
-  async #proveExits(): Promise<void> {
-    const { workers } = this.#facts;
-    const proven = await proveExits(workers, { recordFile: this.#deps.paths.workerFile, nowMs: Date.now });
-    if (proven.length > 0) this.#logger.info({ workers: proven }, 'workers_proven_gone');
   }
 
   #onDeposed(): void {
@@ -393,17 +352,4 @@ export class Controller {
 
 export function newControllerId(): string {
   return randomUUID();
-}
-
-/** Worth a pass at once: a suspicion, or pages that wait. */
-function isNews(report: Report): boolean {
-  const isWaiting = Object.values(report.pools).some(
-    (pool) => pool.waiting + pool.unsplit + pool.refused > 0,
-  );
-  return isWaiting || Object.values(report.pods).some((pod) => pod.suspect !== undefined);
-}
-
-function every(ms: number, run: () => void): () => void {
-  const timer = setInterval(run, ms);
-  return () => clearInterval(timer);
 }

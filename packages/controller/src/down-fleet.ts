@@ -17,6 +17,8 @@ interface DownDeps {
 }
 
 const POLL_MS = 250;
+/** An unchanged state is told again, so that nobody on the way takes the silence for the end. */
+const REPEAT_MS = 5_000;
 const LISTING_PAUSE_MS = 1_000;
 /** After the drain: asked to end, ended, and shown by two listings to be gone. */
 const END_ALLOWANCE_MS = 120_000;
@@ -50,13 +52,17 @@ export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGen
   const deadlineMs = deps.nowMs() + drainMs + END_ALLOWANCE_MS;
   let emptySinceMs: number | null = null;
   let lastLine = '';
+  let lastLineMs = 0;
   deps.stop(request.drainTimeoutMs);
   while (deps.nowMs() < deadlineMs) {
     const pods = [...deps.pods()].filter(isExisting);
     for (const pod of pods) ended.add(pod.id ?? pod.name);
     const line = progressLine(pods, deps);
-    if (JSON.stringify(line) !== lastLine) yield line;
-    lastLine = JSON.stringify(line);
+    if (JSON.stringify(line) !== lastLine || deps.nowMs() - lastLineMs >= REPEAT_MS) {
+      lastLine = JSON.stringify(line);
+      lastLineMs = deps.nowMs();
+      yield line;
+    }
     if (pods.length > 0) emptySinceMs = null;
     else emptySinceMs ??= deps.nowMs();
     if (emptySinceMs !== null && isProvenEmpty(deps, emptySinceMs)) {

@@ -20,6 +20,11 @@ export interface EpochGuard {
   check(): Promise<EpochCheck>;
   /** resolves once an epoch is held, or when stopped */
   start(): Promise<void>;
+  /**
+   * Workers have seen `epoch`, which is above ours, and yet the record in NATS is ours: journal and NATS had both lost their
+   * memory. Takes a number above it, so that they listen again; false = somebody else is in charge, or nobody can say.
+   */
+  outbid(epoch: number): Promise<boolean>;
   stop(): void;
 }
 
@@ -37,10 +42,10 @@ export function createEpochGuard(options: GuardOptions): EpochGuard {
     options.onDeposed();
   }
 
-  async function raise(): Promise<number> {
+  async function raise(atLeast: number): Promise<number> {
     for (let attempt = 0; !stopped; attempt += 1) {
       try {
-        return await raiseEpoch(options, options.journalEpoch());
+        return await raiseEpoch(options, Math.max(atLeast, options.journalEpoch()));
       } catch (err) {
         if (attempt % 20 === 0) logger.warn({ err }, 'epoch_waits_for_nats');
         await sleep(RETRY_MS);
@@ -49,21 +54,35 @@ export function createEpochGuard(options: GuardOptions): EpochGuard {
     return 0;
   }
 
+  async function check(): Promise<EpochCheck> {
+    if (stopped) return 'deposed';
+    if (held === 0) return 'unknown';
+    const result = await checkEpoch(options, held);
+    if (result === 'deposed') depose(-1);
+    return result;
+  }
+
+  async function take(atLeast: number): Promise<void> {
+    const epoch = await raise(atLeast);
+    if (stopped) return;
+    await options.record(epoch);
+    held = epoch;
+    logger.info({ epoch, controllerId: options.controllerId }, 'epoch_raised');
+  }
+
   return {
     epoch: () => held,
-    async check() {
-      if (stopped) return 'deposed';
-      if (held === 0) return 'unknown';
-      const result = await checkEpoch(options, held);
-      if (result === 'deposed') depose(-1);
-      return result;
+    check,
+    async outbid(epoch) {
+      if (epoch <= held) return false;
+      if ((await check()) !== 'mine') return false;
+      logger.warn({ held, seen: epoch }, 'epoch_below_what_workers_saw');
+      await take(epoch);
+      return !stopped;
     },
     async start() {
-      const epoch = await raise();
+      await take(0);
       if (stopped) return;
-      await options.record(epoch);
-      held = epoch;
-      logger.info({ epoch, controllerId: options.controllerId }, 'epoch_raised');
       unwatch = options.bucket.watch('epoch', (_key, value) => {
         if (value === null) void checkEpoch(options, held);
         else if (value.controllerId !== options.controllerId && value.epoch >= held) depose(value.epoch);

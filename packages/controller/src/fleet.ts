@@ -129,7 +129,7 @@ export class Fleet {
         const keyRef = this.#registry.keyRef(podKey);
         await this.#store([{ kind: 'pod', pod: outcome.pod, keyRef }], durability);
       } else {
-        this.#logger.warn({ podKey, event: event.kind, outcome }, 'pod_event_dropped');
+        this.#logger.warn({ podKey, change: event.kind, outcome }, 'pod_event_dropped');
       }
       return outcome;
     });
@@ -163,7 +163,7 @@ export class Fleet {
     for (const { podKey, revision, event, durable, reason } of plan.transitions) {
       const outcome = this.#registry.change(podKey, revision, { event, nowMs: plan.nowMs });
       if (outcome.kind !== 'changed') {
-        this.#logger.error({ podKey, event: event.kind, outcome }, 'planned_transition_dropped');
+        this.#logger.error({ podKey, change: event.kind, outcome }, 'planned_transition_dropped');
         continue;
       }
       const { before, pod } = outcome;

@@ -94,7 +94,7 @@ async function writeGeneration(
 }
 
 async function testCandidate(options: GenerationOptions, generation: number): Promise<NginxOutcome> {
-  const main = await readFile(join(options.folder, 'nginx.conf'), 'utf8');
+  const main = await readFile(join(options.folder, 'nginx.conf'), 'utf8').catch(() => '');
   const inForce = join(options.folder, 'current');
   if (!main.includes(inForce)) {
     return { kind: 'failed', detail: 'the main file does not include the current generation' };

@@ -24,11 +24,12 @@ interface KeeperOptions {
   readonly nowMs: () => number;
   readonly logger: Logger;
   /** a worker or a record has seen a higher epoch than ours */
-  readonly onSuperseded: () => void;
+  readonly onSuperseded: (epoch: number) => void;
 }
 
 /** A planning at least this often also finds what no message told: a worker that fell silent, a pool that is back. */
 const IDLE_PLAN_MS = 250;
+const SUPERSEDED_RETRY_MS = 1_000;
 
 /**
  * Who may use which pod how wide, from the moment an epoch is held until it is lost. Opened only after the epoch was
@@ -45,6 +46,7 @@ export class SliceKeeper {
   #state: HandOverState;
   #planned = false;
   #closed = false;
+  #asking = false;
 
   constructor(options: KeeperOptions) {
     const { bus, config, epoch } = options;
@@ -58,7 +60,7 @@ export class SliceKeeper {
         // Not at once: a put that failed for want of NATS would fail again without a pause.
         setTimeout(() => this.planSoon(), IDLE_PLAN_MS).unref();
       },
-      onSuperseded: () => options.onSuperseded(),
+      onSuperseded: (epoch) => this.#onSuperseded(epoch),
     });
     this.#stops.push(
       bus.subscribe('roster', (_group, roster) => this.#takeRoster(roster)),
@@ -97,7 +99,7 @@ export class SliceKeeper {
   #takeReport(report: Report): void {
     this.#state = learnReport(this.#state, report, this.#options.nowMs());
     if (this.#state.superseded) {
-      this.#options.onSuperseded();
+      this.#onSuperseded(report.epoch);
       return;
     }
     this.#mentioned.set(report.bootId, new Set(Object.keys(report.pods)));
@@ -132,6 +134,16 @@ export class SliceKeeper {
       this.#writer.put(slice);
     }
     this.#sweep();
+  }
+
+  /** Once: whoever looks into it closes this keeper, or finds that nothing can be known yet and hears the next report. */
+  #onSuperseded(epoch: number): void {
+    if (this.#closed || this.#asking) return;
+    this.#asking = true;
+    setTimeout(() => {
+      this.#asking = false;
+    }, SUPERSEDED_RETRY_MS).unref();
+    this.#options.onSuperseded(epoch);
   }
 
   #factsFor(worker: WorkerKnowledge, pods: readonly SlicedPod[]): string {

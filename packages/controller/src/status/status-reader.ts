@@ -1,22 +1,19 @@
-import type { ClusterFile, FleetStatus, PodHealth } from '@pagefleet/contract';
-import { type Caps, type MergedReports, mergeReports, type Pod, type Registry } from '@pagefleet/core';
+import type { ClusterFile, FleetStatus } from '@pagefleet/contract';
+import { type MergedReports, mergeReports, type Pod, type Registry } from '@pagefleet/core';
 import type { PodProber } from '../observe/pod-prober.ts';
 import type { Facts } from '../world.ts';
-import type { AlarmBook } from './alarm-book.ts';
 import { buildStatus } from './build-status.ts';
 import { lateSources } from './degraded.ts';
+import type { PassNotes } from './pass-notes.ts';
 import { createSource } from './source.ts';
 
 interface ReaderDeps {
   readonly cluster: ClusterFile;
   readonly facts: Facts;
-  readonly health: Map<string, { readonly health: PodHealth; readonly atMs: number }>;
-  readonly alarms: AlarmBook;
+  readonly notes: PassNotes;
   readonly prober: PodProber;
   readonly registry: () => Registry;
-  readonly caps: () => Caps | null;
   readonly epoch: () => number;
-  readonly reasonOf: ReadonlyMap<string, string>;
   readonly newestRev: (bootId: string) => number | null;
   readonly tokenOf: (pod: Pod) => string | null;
   readonly bus: () => { readonly connected: boolean; readonly lastConnectedMs: number | null };
@@ -53,13 +50,13 @@ export function createStatusReader(deps: ReaderDeps): () => Promise<FleetStatus>
       epoch: deps.epoch(),
       registry: deps.registry(),
       listing: facts.listing,
-      caps: deps.caps(),
+      caps: deps.notes.caps,
       reports: lastReports(deps, now),
       workers,
       probes: facts.probes,
-      health: deps.health,
-      reasons: deps.reasonOf,
-      alarms: deps.alarms.all(),
+      health: deps.notes.health,
+      reasons: deps.notes.reasons,
+      alarms: deps.notes.alarms.all(),
       degraded: lateSources({
         nowMs: now,
         listing: facts.listing,
@@ -81,7 +78,7 @@ function lastReports(deps: ReaderDeps, now: number): MergedReports {
 /** Side by side, each pod within the limit; throws when any did not answer, so that the snapshot says so. */
 async function refreshHealth(deps: ReaderDeps): Promise<void> {
   const asked = [...deps.registry().values()].filter((pod) => {
-    const known = deps.health.get(pod.key);
+    const known = deps.notes.health.get(pod.key);
     return pod.state === 'serving' && (known === undefined || deps.nowMs() - known.atMs > HEALTH_FRESH_MS);
   });
   const silent = await Promise.all(asked.map((pod) => refreshPod(pod, deps)));
@@ -95,6 +92,6 @@ async function refreshPod(pod: Pod, deps: ReaderDeps): Promise<boolean> {
   const target = { url: pod.url, token };
   const { health } = await deps.prober.probe(target, { timeoutMs: PROBE_TIMEOUT_MS, lane: 'control' });
   if (health === null) return true;
-  deps.health.set(pod.key, { health, atMs: deps.nowMs() });
+  deps.notes.health.set(pod.key, { health, atMs: deps.nowMs() });
   return false;
 }
