@@ -56,11 +56,12 @@ async function stay(cluster: ClusterFile, { demo }: UpOptions, { first }: Interr
 
 /** Ctrl-C ends everything. A closed terminal or a kill leaves the pods to be taken over, and says what they cost. */
 async function leave(paths: ClusterPaths, cluster: ClusterFile, interrupts: Interrupts): Promise<number> {
-  const { first, second } = interrupts;
-  const keepPods = first.aborted && first.reason !== 'SIGINT';
+  const { second } = interrupts;
+  const signal = interrupts.firstName();
+  const keepPods = signal !== null && signal !== 'SIGINT';
   say(
     keepPods
-      ? `${first.reason}: stopping, the pods are kept`
+      ? `${signal}: stopping, the pods are kept`
       : 'bringing the cluster down; Ctrl-C again stops waiting',
   );
   const outcome = await bringDown(paths, cluster, { keepPods, say, signal: second });

@@ -1,4 +1,4 @@
-import { type FleetStatus, formatDuration } from '@pagefleet/contract';
+import type { FleetStatus } from '@pagefleet/contract';
 import { formatTable } from '../terminal/table.ts';
 
 /** The snapshot as a person reads it: money and pages first, then pools, pods and workers, then what is wrong. */
@@ -42,7 +42,7 @@ function podTable({ pods }: FleetStatus): string {
         : `${pod.state} ${Math.round(pod.quarantine_remaining_s)}s`,
       `${pod.inflight}/${pod.capacity}`,
       String(pod.used),
-      formatDuration(Math.round(pod.age_s) * 1_000),
+      ageOf(pod.age_s),
       pod.price_usd_per_hour === null ? '?' : pod.price_usd_per_hour.toFixed(2),
       pod.reason ?? '',
     ]),
@@ -68,7 +68,7 @@ function workerTable({ workers }: FleetStatus): string {
 function troubles({ degraded, alarms }: FleetStatus): string {
   return [
     ...degraded.map(({ source, ageMs, reason }) => {
-      const age = ageMs === null ? 'never seen' : `${formatDuration(ageMs)} old`;
+      const age = ageMs === null ? 'never seen' : `${ageOf(ageMs / 1_000)} old`;
       return `degraded: ${source} (${age}): ${reason}`;
     }),
     ...alarms.map(({ code, message }) => `ALARM ${code}: ${message}`),
@@ -77,4 +77,22 @@ function troubles({ degraded, alarms }: FleetStatus): string {
 
 function usd(amount: number): string {
   return `$${amount.toFixed(2)}`;
+}
+
+/** `47s`, `3m 20s`, `5h 12m`, `2d 4h`: the two largest units. */
+function ageOf(seconds: number): string {
+  const whole = Math.round(seconds);
+  const units = [
+    ['d', Math.floor(whole / 86_400)],
+    ['h', Math.floor(whole / 3_600) % 24],
+    ['m', Math.floor(whole / 60) % 60],
+    ['s', whole % 60],
+  ] as const;
+  const first = units.findIndex(([, count]) => count > 0);
+  if (first < 0) return '0s';
+  return units
+    .slice(first, first + 2)
+    .filter(([, count]) => count > 0)
+    .map(([unit, count]) => `${count}${unit}`)
+    .join(' ');
 }

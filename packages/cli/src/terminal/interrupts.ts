@@ -1,9 +1,13 @@
+import { PagefleetError } from '@pagefleet/contract';
+
 /** A terminal and npm both pass a Ctrl-C on: what comes within this time is the same press. */
 const SAME_PRESS_MS = 400;
 
 export interface Interrupts {
-  /** aborted by the first SIGINT, SIGTERM or SIGHUP; the reason is the signal's name */
+  /** aborted by the first SIGINT, SIGTERM or SIGHUP, with `interrupted` as the reason */
   readonly first: AbortSignal;
+  /** which signal that was */
+  firstName(): NodeJS.Signals | null;
   /** aborted by the second one: stop waiting */
   readonly second: AbortSignal;
 }
@@ -13,17 +17,23 @@ export function watchInterrupts(): Interrupts {
   const first = new AbortController();
   const second = new AbortController();
   let firstMs = 0;
+  let name: NodeJS.Signals | null = null;
   const onSignal = (signal: NodeJS.Signals): void => {
     const nowMs = performance.now();
     if (!first.signal.aborted) {
       firstMs = nowMs;
-      first.abort(signal);
+      name = signal;
+      first.abort(interrupted(signal));
     } else if (nowMs - firstMs > SAME_PRESS_MS) {
-      second.abort(signal);
+      second.abort(interrupted(signal));
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  return { first: first.signal, second: second.signal };
+  return { first: first.signal, firstName: () => name, second: second.signal };
+}
+
+function interrupted(signal: NodeJS.Signals): PagefleetError {
+  return new PagefleetError('interrupted', `Stopped by ${signal}.`);
 }
 
 export function aborted(signal: AbortSignal): Promise<void> {

@@ -65,6 +65,7 @@ export function createExchange(
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
       ...(status === 429 || status === 503 ? { 'retry-after': String(retryAfterOf(error)) } : {}),
+      ...(request.complete && status !== 429 ? {} : closeAtTheDoor(status, body)),
     });
     response.end(body);
     discardRest(request);
@@ -95,6 +96,18 @@ export function createExchange(
     cut: () => response.destroy(),
     fail,
   };
+}
+
+/**
+ * For nginx: give this answer at a place that closes the connection and says so. A pooled client would else send its next
+ * request behind a body that nobody reads (`renderGeneration` has the places). A header holds ASCII only.
+ */
+function closeAtTheDoor(status: number, body: string): Record<string, string> {
+  const ascii = body.replace(
+    /[^\x20-\x7e]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return { 'x-accel-redirect': `@refused_${status}`, 'x-refusal': ascii };
 }
 
 function retryAfterOf(error: PagefleetError): number {

@@ -6,6 +6,9 @@ import { clusterPaths } from '../state/cluster-paths.ts';
 import { fillTemplate } from './fill-template.ts';
 import { type NginxBox, sizeNginx } from './size-nginx.ts';
 
+/** nginx's `info` has a line for every connection; what we call info is at most a warning there. */
+const LOG_LEVELS = { debug: 'info', info: 'warn', warn: 'warn', error: 'error' } as const;
+
 /** The main file of nginx. It includes the generation that `current` points to, by that very path. */
 export function renderNginxMain(cluster: ClusterFile, box: NginxBox): string {
   const paths = clusterPaths(cluster.stateDir);
@@ -17,7 +20,7 @@ export function renderNginxMain(cluster: ClusterFile, box: NginxBox): string {
     nginxDir: quotable(paths.nginxDir),
     generationDir: quotable(paths.nginxCurrentLink),
     listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    logLevel: cluster.config.logLevel === 'debug' ? 'notice' : cluster.config.logLevel,
+    logLevel: LOG_LEVELS[cluster.config.logLevel],
   });
 }
 
