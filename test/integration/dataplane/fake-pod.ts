@@ -14,7 +14,12 @@ export type Behaviour =
 
 export interface FakePod {
   readonly url: string;
-  readonly pages: { id: string; bytes: number; token: string | undefined; headers: IncomingMessage['headers'] }[];
+  readonly pages: {
+    id: string;
+    bytes: number;
+    token: string | undefined;
+    headers: IncomingMessage['headers'];
+  }[];
   readonly deleted: string[];
   /** pages being read now, and the most there ever were */
   readonly inFlight: () => number;
@@ -79,7 +84,12 @@ export async function startFakePod(...first: Behaviour[]): Promise<FakePod> {
   return pod;
 }
 
-function respond(behaviour: Behaviour, request: IncomingMessage, response: ServerResponse, end: () => void): void {
+function respond(
+  behaviour: Behaviour,
+  request: IncomingMessage,
+  response: ServerResponse,
+  end: () => void,
+): void {
   switch (behaviour.kind) {
     case 'read':
       setTimeout(() => {
@@ -121,6 +131,9 @@ function result(id: string): PageResult {
 
 function json(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
   response.end(text);
 }

@@ -1,8 +1,7 @@
 import type { OcrResponse } from '@pagefleet/contract';
 import { describe, expect, test } from 'vitest';
+import { PNG } from './pictures.ts';
 import { startRig } from './rig.ts';
-
-export const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000003e8000003e808000000004b6d2983', 'hex');
 
 describe('one page through one pod', () => {
   test('a_png_as_raw_body_comes_back_as_mistrals_json', async () => {
@@ -27,7 +26,9 @@ describe('one page through one pod', () => {
       request_id: 'r-1',
       document_annotation: null,
     });
-    expect(rig.pods[0]?.pages).toMatchObject([{ id: 'boot-1-1', bytes: PNG.length, token: 'Bearer token-0' }]);
+    expect(rig.pods[0]?.pages).toMatchObject([
+      { id: 'boot-1-1', bytes: PNG.length, token: 'Bearer token-0' },
+    ]);
     await rig.expectAllGivenBack();
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +85,12 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     pods,
     grant,
     post: (body, headers = {}, path = '/v1/ocr') =>
-      fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: body ?? null, headers, duplex: 'half' } as RequestInit),
+      fetch(`http://127.0.0.1:${port}${path}`, {
+        method: 'POST',
+        body: body ?? null,
+        headers,
+        duplex: 'half',
+      } as RequestInit),
     async expectAllGivenBack() {
       await expect.poll(() => held(dataplane), { timeout: 5_000 }).toEqual(NOTHING_HELD);
       await expect.poll(() => readdir(spoolDir), { timeout: 2_000 }).toEqual([]);
@@ -93,7 +98,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   };
 }
 
-const NOTHING_HELD = { open: 0, inflight: 0, waiting: 0, unsplit: 0, queued: '0', bytesInMemory: 0, bytesSpooled: 0 };
+const NOTHING_HELD = {
+  open: 0,
+  inflight: 0,
+  waiting: 0,
+  unsplit: 0,
+  queued: '0',
+  bytesInMemory: 0,
+  bytesSpooled: 0,
+};
 
 function held(dataplane: Dataplane) {
   const report = dataplane.report();

@@ -1,2 +1,0 @@
-export { BOOT_ID_VARIABLE } from './member-env.ts';
-export type { FromWorker } from './worker-messages.ts';
