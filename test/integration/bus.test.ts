@@ -73,6 +73,25 @@ describe('connecting', () => {
     expect(monotonicMs() - startedMs).toBeLessThan(1_000);
   });
 
+  it('closing_while_it_dials_ends_too', async () => {
+    const bus = await join();
+    await bus.close();
+    await sleep(300);
+    expect(bus.connected()).toBe(false);
+  });
+
+  it('a_listener_that_throws_does_not_end_the_connection', async () => {
+    const bus = await joined();
+    const states: boolean[] = [];
+    bus.onState(() => {
+      throw new Error('bug');
+    });
+    bus.onState((up) => states.push(up));
+    await nats.restart();
+    await until(() => states.length === 2 && bus.connected());
+    expect(states).toEqual([false, true]);
+  });
+
   it('wrong_credentials_are_tried_again_until_the_file_is_right', async () => {
     const right = JSON.stringify({ user: 'test', pass: 'test-pass' });
     writeFileSync(nats.credentialsFile, JSON.stringify({ user: 'test', pass: 'wrong' }));

@@ -135,7 +135,7 @@ const Limits = section(
   { description: 'Bounds on pages, bytes and time.' },
 );
 
-export const PoolConfig = Type.Object(
+const PoolConfig = Type.Object(
   {
     name: Type.Unsafe<string>({ ...name, description: 'Name of the pool, in logs, status and pod names.' }),
     models: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {

@@ -28,13 +28,17 @@ export class BucketStore<B extends BucketName> {
   readonly bucket: string;
   readonly #link: NatsLink;
   readonly #name: B;
-  /** valid for one connection, forgotten when the server says that the stream is gone */
+  /** forgotten when the connection goes and when the server says that the stream is gone */
   #opened: { connection: NatsConnection; kv: Promise<KV> } | null = null;
 
   constructor(link: NatsLink, name: B) {
     this.#link = link;
     this.#name = name;
     this.bucket = BUCKETS[name].bucket;
+    // A connection object outlives its reconnects; an answer that was under way when it broke does not.
+    link.onState(() => {
+      this.#opened = null;
+    });
   }
 
   async get(key: string): Promise<{ value: BucketRecord<B>; revision: number } | null> {

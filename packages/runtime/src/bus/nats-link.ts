@@ -111,10 +111,10 @@ export class NatsLink {
         await sleep(RETRY_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined);
         continue;
       }
+      if (this.#abort.signal.aborted) return connection.close();
       this.#connection = connection;
       for (const entry of this.#subscriptions) this.#attach(entry, connection);
       this.#setUp(true);
-      if (this.#abort.signal.aborted) await connection.close();
       await this.#follow(connection);
       this.#setUp(false);
       this.#connection = null;
@@ -181,6 +181,12 @@ export class NatsLink {
       for (const fail of [...this.#pending])
         fail(new PagefleetError('bus_unavailable', 'The connection to NATS was lost.'));
     }
-    for (const listener of this.#stateListeners) listener(up);
+    for (const listener of this.#stateListeners) {
+      try {
+        listener(up);
+      } catch (err) {
+        this.#options.logger.error({ err }, 'bus_state_callback_failed');
+      }
+    }
   }
 }
