@@ -4,8 +4,8 @@ import { disturb, heal, pauseMs, randomOf } from './pool-adversary.ts';
 import { PoolModel } from './pool-model.ts';
 import { PoolOracle } from './pool-oracle.ts';
 
-const SEEDS = 300;
-const HEALED_SEEDS = 40;
+const SEEDS = 200;
+const HEALED_SEEDS = 25;
 const STEPS = 120;
 
 type Decide = (world: World) => Plan;
