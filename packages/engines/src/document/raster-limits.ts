@@ -1,5 +1,5 @@
 /** No side is drawn longer; engines refuse pictures above 32,767 and nothing readable needs more. */
-export const MAX_SIDE_PIXELS = 10_000;
+const MAX_SIDE_PIXELS = 10_000;
 
 /** A picture up to this many times `maxPixels` is decoded and made smaller; above it is refused undecoded. */
 export const DECODE_FACTOR = 4;

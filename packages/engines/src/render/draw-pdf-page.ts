@@ -104,7 +104,8 @@ function copyRows(pdf: PdfHandle, bitmap: number, width: number, height: number)
 }
 
 function isWhite(grey: Uint8Array): boolean {
-  return grey.every((value) => value === 0xff);
+  for (const value of grey) if (value !== 0xff) return false;
+  return true;
 }
 
 const IMAGE_OBJECT = 3;

@@ -27,7 +27,9 @@ export function createRenderPool(width: number, settings: DrawSettings): RenderP
 
   async function draw(bytes: Uint8Array, signal: AbortSignal): Promise<Picture> {
     const drawnIn = pool;
-    const answer = await drawnIn.run({ bytes, settings }, { signal });
+    // A view would take its whole buffer along; a copy of the page alone can be handed over without another.
+    const page = new Uint8Array(bytes);
+    const answer = await drawnIn.run({ bytes: page, settings }, { signal, transferList: [page.buffer] });
     if (answer.heapBytes > RECYCLE_ABOVE_BYTES && drawnIn === pool) {
       pool = startPool(maxThreads);
       retire(drawnIn);

@@ -14,6 +14,7 @@ export type DrawAnswer = { readonly heapBytes: number } & (
   | { readonly outcome: 'failed'; readonly code: ErrorCode; readonly message: string }
 );
 
+/** @public Called by piscina, which loads this file by its name. */
 export default async function draw(task: DrawTask): Promise<DrawAnswer> {
   try {
     const picture = await drawPdfPage(task.bytes, task.settings);

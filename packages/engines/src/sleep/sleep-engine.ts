@@ -4,7 +4,7 @@ import { createEngineLife } from '../engine-life.ts';
 import type { Engine, PageInput, SleepSettings } from '../port.ts';
 import { readSleepMarks } from './sleep-marks.ts';
 
-export const SLEEP_TEXT = 'engine: sleep; this text is simulated; nothing was read';
+const SLEEP_TEXT = 'engine: sleep; this text is simulated; nothing was read';
 
 /**
  * Holds each page for a set time and says so in every answer. It exists for load and chaos tests and opens no page.

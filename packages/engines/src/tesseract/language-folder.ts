@@ -3,8 +3,14 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+const require = createRequire(import.meta.url);
+
 /** The languages that come with this package from npm. */
-export const BUNDLED_LANGUAGES = ['eng', 'fra'] as const;
+const DATA_FOLDERS = {
+  eng: dirname(require.resolve('@tesseract.js-data/eng/package.json')),
+  fra: dirname(require.resolve('@tesseract.js-data/fra/package.json')),
+};
+export const BUNDLED_LANGUAGES: readonly string[] = Object.keys(DATA_FOLDERS);
 
 export interface LanguageFolder {
   readonly path: string;
@@ -14,17 +20,13 @@ export interface LanguageFolder {
 /** tesseract.js reads all languages from one folder, but each comes in a package of its own. */
 export async function createLanguageFolder(): Promise<LanguageFolder> {
   const path = await mkdtemp(join(tmpdir(), 'pagefleet-languages-'));
-  for (const language of BUNDLED_LANGUAGES) {
+  for (const [language, folder] of Object.entries(DATA_FOLDERS)) {
     const file = `${language}.traineddata.gz`;
-    await symlink(join(dataPackage(language), '4.0.0_best_int', file), join(path, file));
+    await symlink(join(folder, '4.0.0_best_int', file), join(path, file));
   }
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
 export function orientationDataFolder(): string {
-  return join(dataPackage('osd'), '4.0.0');
-}
-
-function dataPackage(language: string): string {
-  return dirname(createRequire(import.meta.url).resolve(`@tesseract.js-data/${language}/package.json`));
+  return join(dirname(require.resolve('@tesseract.js-data/osd/package.json')), '4.0.0');
 }

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { createEngine, type Engine, openDocument } from '@pagefleet/engines';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { corpusMissing, corpusPath } from '../../corpus.ts';
+import { DOCUMENTS, PAGES, readAll, tableOf } from './corpus-truth.ts';
+
+const SIGNAL = new AbortController().signal;
+/** The whole takes about 2 minutes on two idle cores; a machine that does other work too gets its time. */
+const PATIENCE_MS = 900_000;
+
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = createEngine({
+    kind: 'tesseract',
+    width: 2,
+    languages: ['eng'],
+    dpi: 200,
+    pageTimeoutMs: 120_000,
+    implementation: 'cli',
+    maxPixels: 40_000_000,
+  });
+  await engine.start();
+});
+afterAll(() => engine?.close());
+
+async function readDocument(name: string, languages: string[] = ['eng']): Promise<string[]> {
+  const document = await openDocument(readFileSync(corpusPath('documents', name)), {
+    maxPages: 100,
+    maxPixels: 40_000_000,
+  });
+  const texts = Array.from({ length: document.pageCount }, async (_, index) => {
+    const page = await document.page(index);
+    return (await engine.read({ ...page, options: { languages }, signal: SIGNAL })).text;
+  });
+  const read = await Promise.all(texts);
+  document.close();
+  return read;
+}
+
+describe.skipIf(corpusMissing)('the corpus read by the program tesseract (issue 2, corpus/README.md)', () => {
+  test('every_page_with_a_known_text_is_read_within_its_limit', { timeout: PATIENCE_MS }, async () => {
+    const readings = await readAll(engine, PAGES);
+    process.stdout.write(tableOf('pages, tesseract', readings));
+    expect(readings.filter(({ ok }) => !ok).map(({ row }) => row.file[1])).toEqual([]);
+    const turned = readings.filter(({ row }) => /sideways|rotated/.test(row.file[1]));
+    expect(turned.map(({ rotation }) => rotation)).toEqual([270, 180, 90, 270]);
+  });
+
+  test('every_document_with_a_known_text_is_read_within_its_limit', { timeout: PATIENCE_MS }, async () => {
+    const readings = await readAll(engine, DOCUMENTS);
+    process.stdout.write(tableOf('documents, tesseract', readings));
+    expect(readings.filter(({ ok }) => !ok).map(({ row }) => `${row.file[1]} p${row.pageIndex + 1}`)).toEqual(
+      [],
+    );
+    const cardinal = readings.filter(({ row }) => row.file[1] === 'cardinal.pdf');
+    expect(cardinal.map(({ rotation }) => rotation)).toEqual([0, 270, 180, 90]);
+  });
+
+  test.each([
+    ['aspect.pdf', ['eng'], [/^This should be a perfect circle\.$/]],
+    ['francais.pdf', ['fra'], [/Portez ce vieux whisky/]],
+    ['francais.pdf', ['fra'], [/[éèêàç]/]],
+    ['cmyk.pdf', ['eng'], [/Pure Black \(K = 100\)/]],
+    ['palette.pdf', ['eng'], [/Milafranga/]],
+    ['epson.pdf', ['eng'], [/Optical character recognition/]],
+    ['blank.pdf', ['eng'], [/^$/]],
+    ['trivial.pdf', ['eng'], [/^$/]],
+  ])('%s_in_%j_reads_as_expected', { timeout: PATIENCE_MS }, async (name, languages, expected) => {
+    const texts = await readDocument(name, languages);
+    expect(texts).toHaveLength(expected.length);
+    for (const [index, text] of texts.entries()) expect(text).toMatch(expected[index] ?? /never/);
+  });
+
+  test('six_pages_of_very_different_kinds_come_in_order', { timeout: PATIENCE_MS }, async () => {
+    const texts = await readDocument('multipage.pdf');
+    expect(texts).toHaveLength(6);
+    expect(texts[0]).toMatch(/Chapter 2/);
+    expect(texts[4]).toMatch(/on the throne of England/);
+    expect(texts[5]).toMatch(/on the throne of England/);
+  });
+});
