@@ -14,6 +14,7 @@ import { openIntent, rentPod } from './apply/rent-pod.ts';
 import { downFleet } from './down-fleet.ts';
 import { createEpochGuard, type EpochGuard } from './epoch-guard.ts';
 import { type AppliedPlan, Fleet } from './fleet.ts';
+import { ForwardingChild } from './forward/forwarding-child.ts';
 import type { DownRequest } from './http/down-route.ts';
 import { createMetrics } from './metrics.ts';
 import { NginxKeeper } from './nginx/nginx-keeper.ts';
@@ -56,6 +57,7 @@ export class Controller {
   readonly #guard: EpochGuard;
   readonly #listings: ListingKeeper;
   readonly #nginx: NginxKeeper;
+  readonly #forwarder: ForwardingChild;
   readonly #notes: PassNotes;
   readonly #tokens: PodTokens;
   readonly #facts: Facts = {
@@ -127,6 +129,7 @@ export class Controller {
         );
       },
     });
+    this.#forwarder = new ForwardingChild(deps);
     this.#tokens = createPodTokens({ secret: deps.secret, fleet, marks: this.#listings.marks });
     this.#status = createStatusReader({
       cluster,
@@ -192,6 +195,7 @@ export class Controller {
     this.#slices?.close();
     for (const stop of this.#stops) stop();
     await this.#loop?.stop();
+    await this.#forwarder.stop();
     const { usdPerHour, unpricedPods } = liveCost(this.#world());
     const pods = [...this.#fleet.registry.pods.values()].map(({ id, name, state }) => ({
       pod: id ?? name,
@@ -227,6 +231,7 @@ export class Controller {
       onFailure: (err) => this.#logger.error({ err }, 'pass_failed'),
     });
     void this.#takeCharge();
+    this.#start('forwarder', this.#forwarder.start());
   }
 
   async #takeCharge(): Promise<void> {

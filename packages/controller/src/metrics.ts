@@ -1,4 +1,4 @@
-import type { FleetStatus } from '@pagefleet/contract';
+import type { FleetStatus, PoolStatus } from '@pagefleet/contract';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Counters that passes and actions feed; gauges are filled from one status snapshot at each scrape (R-092). */
@@ -13,6 +13,32 @@ export interface ControllerMetrics {
   readonly contentType: string;
 }
 
+const SUMMARY_FIELDS = [
+  'pods_ready',
+  'pods_booting',
+  'pods_quarantined',
+  'pods_draining',
+  'live_hourly_usd',
+  'live_hourly_serving_usd',
+  'live_hourly_booting_usd',
+  'live_hourly_quarantined_usd',
+  'spend_today_usd',
+  'pages_in_flight',
+  'pages_waiting',
+  'pages_per_second',
+] as const satisfies readonly (keyof FleetStatus['summary'])[];
+
+const POOL_FIELDS = [
+  'min_pods',
+  'max_pods',
+  'effective_max_pods',
+  'in_flight',
+  'waiting',
+  'unsplit',
+  'refused',
+  'pages_per_second',
+] as const satisfies readonly (keyof PoolStatus)[];
+
 /** Names are contract: status fields under their own name, after `pagefleet_`. */
 export function createMetrics(): ControllerMetrics {
   const registry = new Registry();
@@ -24,26 +50,26 @@ export function createMetrics(): ControllerMetrics {
   const gauge = <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Gauge({ name, help, labelNames, registers });
 
-  const summary = gauge('pagefleet_summary', 'Fields of the status summary.', ['field']);
-  const podsByState = gauge('pagefleet_pods', 'Pods by pool and state.', ['pool', 'state']);
-  const podsEffectiveMax = gauge('pagefleet_effective_max_pods', 'The cap in force.', ['pool']);
-  const inFlight = gauge('pagefleet_pages_in_flight', 'Pages on pods.', ['pool']);
-  const waiting = gauge('pagefleet_pages_waiting', 'Pages in the queue.', ['pool']);
-  const rate = gauge('pagefleet_pages_per_second', 'Finished ÷ wall time, last minute.', ['pool']);
+  const summary = new Map(
+    SUMMARY_FIELDS.map((field) => [
+      field,
+      gauge(`pagefleet_${field}`, `summary.${field} of the status.`, []),
+    ]),
+  );
+  const pods = gauge('pagefleet_pool_pods', 'Pods by pool and state.', ['pool', 'state']);
+  const pool = new Map(
+    POOL_FIELDS.map((field) => [field, gauge(`pagefleet_pool_${field}`, `pools[].${field}.`, ['pool'])]),
+  );
   const degraded = gauge('pagefleet_degraded_sources', 'Sources whose values are old.', []);
   const alarms = gauge('pagefleet_alarms', 'Alarms that stand.', []);
   const epoch = gauge('pagefleet_epoch', 'The number of the controller in charge.', []);
 
   function fill(status: FleetStatus): void {
-    for (const [field, value] of Object.entries(status.summary)) summary.set({ field }, value);
-    podsByState.reset();
-    for (const pool of status.pools) {
-      for (const [state, count] of Object.entries(pool.pods))
-        podsByState.set({ pool: pool.name, state }, count);
-      podsEffectiveMax.set({ pool: pool.name }, pool.effective_max_pods);
-      inFlight.set({ pool: pool.name }, pool.in_flight);
-      waiting.set({ pool: pool.name }, pool.waiting);
-      rate.set({ pool: pool.name }, pool.pages_per_second);
+    for (const [field, metric] of summary) metric.set(status.summary[field]);
+    pods.reset();
+    for (const one of status.pools) {
+      for (const [state, count] of Object.entries(one.pods)) pods.set({ pool: one.name, state }, count);
+      for (const [field, metric] of pool) metric.set({ pool: one.name }, one[field]);
     }
     degraded.set(status.degraded.length);
     alarms.set(status.alarms.length);

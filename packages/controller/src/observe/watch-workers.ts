@@ -27,6 +27,7 @@ export function watchWorkers(options: WatchOptions): () => void {
     if (book.takeReport(report, nowMs()) && isNews(report)) options.onNews();
   });
   const timer = setInterval(async () => {
+    book.sweep(nowMs());
     const proven = await proveExits(book, { recordFile, nowMs });
     if (proven.length > 0) logger.info({ workers: proven }, 'workers_proven_gone');
   }, PROVE_EXITS_MS);

@@ -6,6 +6,9 @@ interface KeptRoster {
   readonly receivedAtMs: number;
 }
 
+/** As long as rosters tell of an exit. */
+const KEEP_EXITED_MS = 600_000;
+
 /**
  * Who forwards pages and what they last said. Incarnations stay until their exit is proven and the proof is old: silence
  * frees nothing (DESIGN 6), so a primary that forgets a worker does not make it disappear.
@@ -47,14 +50,14 @@ export class WorkerBook {
     return true;
   }
 
-  /** a worker known only by its pid record or its slice: it counts until its exit is proven */
-  learn(worker: RosterWorker): void {
-    if (!this.#workers.has(worker.bootId)) this.#workers.set(worker.bootId, worker);
-  }
-
-  forget(bootId: string): void {
-    this.#workers.delete(bootId);
-    this.#reports.delete(bootId);
+  /** Drops what is known of workers whose exit was proven long ago, and reports of workers nobody ever listed. */
+  sweep(nowMs: number): void {
+    for (const { bootId, state, sinceMs } of this.#workers.values()) {
+      if (state === 'exited' && nowMs - sinceMs > KEEP_EXITED_MS) this.#workers.delete(bootId);
+    }
+    for (const [bootId, { receivedAtMs }] of this.#reports) {
+      if (!this.#workers.has(bootId) && nowMs - receivedAtMs > KEEP_EXITED_MS) this.#reports.delete(bootId);
+    }
   }
 
   received(): ReceivedReport[] {
