@@ -136,7 +136,8 @@ export function runCli(
 
 interface SeenProcess {
   readonly pid: number;
-  readonly parent: number;
+  /** forked by a cluster primary; stays so when that is gone */
+  readonly isMember: boolean;
   readonly session: number;
   readonly command: string;
 }
@@ -147,18 +148,18 @@ function pidsOf(stateDir: string, program: ProgramName): number[] {
   const session = sessionOf(stateDir);
   if (program === 'supervisord') return all.has(session) ? [session] : [];
   return [...all.values()]
-    .filter((found) => found.session === session && nameOf(found, all) === program)
+    .filter((found) => found.session === session && nameOf(found) === program)
     .map(({ pid }) => pid);
 }
 
-function nameOf({ command, parent }: SeenProcess, all: ReadonlyMap<number, SeenProcess>): ProgramName | null {
+function nameOf({ command, isMember }: SeenProcess): ProgramName | null {
   if (command.startsWith('nginx: worker')) return 'nginx-worker';
   if (command.startsWith('nginx: master')) return 'nginx';
   if (command.includes('nats-server')) return 'nats';
   if (command.includes('packages/controller/src/main.ts')) return 'controller';
   if (!command.includes('packages/worker/src/')) return null;
   if (command.includes('--backup')) return 'backup';
-  return all.get(parent)?.command.includes('packages/worker/src/') ? 'worker' : 'workers';
+  return isMember ? 'worker' : 'workers';
 }
 
 function sessionOf(stateDir: string): number {
@@ -187,8 +188,8 @@ function observeProcesses(): Map<number, SeenProcess> {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
       const pid = Number(entry);
-      if (command !== '')
-        found.set(pid, { pid, parent: Number(fields[1]), session: Number(fields[3]), command });
+      const isMember = readFileSync(`/proc/${entry}/environ`, 'utf8').includes('\0NODE_UNIQUE_ID=');
+      if (command !== '') found.set(pid, { pid, isMember, session: Number(fields[3]), command });
     } catch {
       // it ended while we looked
     }
