@@ -5,15 +5,17 @@ export interface CarriedError {
   readonly code: PagefleetError['code'];
   readonly message: string;
   readonly details: PagefleetError['details'];
+  /** for the log: a fault of ours shows no inner text to a client */
+  readonly cause?: string;
 }
 
 export function carryError(cause: unknown): CarriedError {
   if (cause instanceof PagefleetError) {
     return { code: cause.code, message: cause.message, details: cause.details };
   }
-  return { code: 'internal', message: cause instanceof Error ? cause.message : String(cause), details: {} };
+  return { code: 'internal', message: 'a fault of ours', details: {}, cause: String(cause) };
 }
 
-export function reviveError(carried: CarriedError): PagefleetError {
-  return new PagefleetError(carried.code, carried.message, { details: carried.details });
+export function reviveError({ code, message, details, cause }: CarriedError): PagefleetError {
+  return new PagefleetError(code, message, cause === undefined ? { details } : { details, cause });
 }

@@ -177,7 +177,7 @@ export function createOcrService(options: OcrServiceOptions): OcrService {
   }
 
   function toError(cause: unknown, requestId: string): PagefleetError {
-    if (cause instanceof PagefleetError) return cause;
+    if (cause instanceof PagefleetError && cause.code !== 'internal') return cause;
     logger.error({ err: cause, requestId }, 'request_failed');
     return new PagefleetError('internal', 'a fault of ours', { cause });
   }

@@ -22,9 +22,12 @@ export default async function split({ port, ...task }: SplitThreadTask): Promise
   }
 }
 
-/** A page that is alone in its buffer is handed over; one that shares it (a picture that is its own page) is copied. */
+/**
+ * A PDF page is alone in memory of its own and is handed over. A picture is copied: it may be the document itself, or lie
+ * in memory of sharp's, which cannot change hands.
+ */
 function transferable(answer: SplitAnswer): ArrayBuffer[] {
-  if (answer.kind !== 'page') return [];
+  if (answer.kind !== 'page' || answer.page !== 'pdf') return [];
   const { buffer, byteLength } = answer.bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
