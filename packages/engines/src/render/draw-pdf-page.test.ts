@@ -107,6 +107,22 @@ describe('drawing a PDF page (contract 5.2, 5.3)', () => {
     expect(await drawPdfPage(makePdf({ pages: 1 }), SETTINGS)).toMatchObject({ width: 200 });
   });
 
+  test('a_scan_whose_pixels_were_taken_for_points_is_drawn_with_its_own_pixels', async () => {
+    const image = extraObjectNumber(1, 0);
+    const data = '\u0000'.repeat(50 * 66);
+    const scan = makePdf({
+      pages: 1,
+      page: `/MediaBox [0 0 2550 3300] /Resources << /XObject << /I ${image} 0 R >> >>`,
+      content: '2550 0 0 3300 0 0 cm /I Do',
+      extra: [
+        `<< /Type /XObject /Subtype /Image /Width 50 /Height 66 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length ${data.length} >>\nstream\n${data}\nendstream`,
+      ],
+    });
+    const picture = await drawPdfPage(scan, { dpi: 200, maxPixels: 40_000_000 });
+    expect([picture.width, picture.height, picture.dpi]).toEqual([1700, 2200, null]);
+    expect(await greyAt(picture.png, 800, 1100)).toBe(0);
+  });
+
   test('what_cannot_be_opened_is_told_apart', async () => {
     await expect(drawPdfPage(USER_PASSWORD_PDF, SETTINGS)).rejects.toMatchObject({
       code: 'document_encrypted',

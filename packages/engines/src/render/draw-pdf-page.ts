@@ -2,15 +2,15 @@ import { PagefleetError } from '@pagefleet/contract';
 import type { Picture } from '../document/draw-picture.ts';
 import { PdfHandle } from '../document/pdf-handle.ts';
 import { heapOf } from '../document/pdfium.ts';
-import { fitScale } from '../document/raster-limits.ts';
 import { asGreyPng, sharp } from '../document/sharp.ts';
+import { chooseScale } from './choose-scale.ts';
+import { findScanScale, hasUndecodableImage } from './page-images.ts';
 
 export interface DrawSettings {
   readonly dpi: number;
   readonly maxPixels: number;
 }
 
-const POINTS_PER_INCH = 72;
 const GREY_8_BIT = 1;
 const WHITE = 0xffffffff;
 /** FPDF_ANNOT: stamps and highlights belong to what a reader sees. */
@@ -40,7 +40,7 @@ interface Raster {
   readonly grey: Uint8Array;
   readonly width: number;
   readonly height: number;
-  readonly dpi: number;
+  readonly dpi: number | null;
 }
 
 function drawRaster(pdf: PdfHandle, page: number, settings: DrawSettings): Raster | null {
@@ -50,10 +50,10 @@ function drawRaster(pdf: PdfHandle, page: number, settings: DrawSettings): Raste
   if (!(widthPoints > 0) || !(heightPoints > 0)) return null;
 
   // Clamped before anything is allocated: pdfium multiplies sides in 32 bits and would report success on a wrapped size.
-  const wanted = settings.dpi / POINTS_PER_INCH;
-  const scale = wanted * fitScale(widthPoints * wanted, heightPoints * wanted, settings.maxPixels);
-  const width = Math.max(1, Math.round(widthPoints * scale));
-  const height = Math.max(1, Math.round(heightPoints * scale));
+  const scanScale = findScanScale(pdf, page, widthPoints, heightPoints);
+  const { pixelsPerPoint, dpi } = chooseScale({ widthPoints, heightPoints, scanScale }, settings);
+  const width = Math.max(1, Math.round(widthPoints * pixelsPerPoint));
+  const height = Math.max(1, Math.round(heightPoints * pixelsPerPoint));
 
   const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, GREY_8_BIT, 0, 0);
   if (bitmap === 0) return null;
@@ -62,9 +62,9 @@ function drawRaster(pdf: PdfHandle, page: number, settings: DrawSettings): Raste
     pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, DRAW_ANNOTATIONS);
     drawFormFields(pdf, page, { bitmap, width, height });
     const grey = copyRows(pdf, bitmap, width, height);
-    // pdfium leaves out what it cannot decode; a page that is nothing but a broken scan must not pass for a blank one.
+    // A page that is nothing but a broken scan must not pass for a blank one.
     if (grey && isWhite(grey) && hasUndecodableImage(pdf, page)) return null;
-    return grey && { grey, width, height, dpi: Math.max(1, Math.round(scale * POINTS_PER_INCH)) };
+    return grey && { grey, width, height, dpi };
   } finally {
     pdfium.FPDFBitmap_Destroy(bitmap);
   }
@@ -106,19 +106,4 @@ function copyRows(pdf: PdfHandle, bitmap: number, width: number, height: number)
 function isWhite(grey: Uint8Array): boolean {
   for (const value of grey) if (value !== 0xff) return false;
   return true;
-}
-
-const IMAGE_OBJECT = 3;
-
-function hasUndecodableImage(pdf: PdfHandle, page: number): boolean {
-  const { pdfium } = pdf;
-  const count = pdfium.FPDFPage_CountObjects(page);
-  for (let index = 0; index < count; index += 1) {
-    const object = pdfium.FPDFPage_GetObject(page, index);
-    if (object === 0 || pdfium.FPDFPageObj_GetType(object) !== IMAGE_OBJECT) continue;
-    const bitmap = pdfium.FPDFImageObj_GetBitmap(object);
-    if (bitmap === 0) return true;
-    pdfium.FPDFBitmap_Destroy(bitmap);
-  }
-  return false;
 }
