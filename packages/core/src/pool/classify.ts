@@ -131,9 +131,9 @@ function wasLost({ pod, nowMs }: PodView): boolean {
   return 'asked' in pod && pod.asked !== null && isLost(pod.asked, nowMs);
 }
 
-/** A pod that answers is not gone, whatever the listing says; one that we have asked to end is not asked any more. */
-function answeredSinceListing({ pod, pass, provenMs }: PodView): boolean {
-  return pod.state !== 'terminating' && provenMs > (pass.world.listing.newest?.startedAtMs ?? 0);
+/** A pod that answers is not gone, whatever the listing says. */
+function answeredSinceListing({ pass, provenMs }: PodView): boolean {
+  return provenMs > (pass.world.listing.newest?.startedAtMs ?? 0);
 }
 
 function isLookUpDue({ pod, nowMs }: PodView): boolean {

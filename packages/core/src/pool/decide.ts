@@ -27,26 +27,23 @@ const STEPS_PER_POD = 8;
  */
 export function decide(world: World): Plan {
   const registry = new Map([...world.registry].filter(([, pod]) => pod.state !== 'terminated'));
-  const forgotten = [...world.registry.values()].filter((pod) => pod.state === 'terminated');
+  const forgotten: Pod[] = [...world.registry.values()].filter((pod) => pod.state === 'terminated');
   const adoption = decideAdoption({ ...world, sweptAtMs: world.memory.sweptAtMs });
   let adopted: ReadonlyMap<string, Pod> = registry;
   for (const { pod } of adoption.adoptions) adopted = enterRegistry(adopted, pod, world.nowMs).registry;
   const pass = openPass({ ...world, registry: adopted }, adoption.alarms);
   moveAll(pass);
   const isNew = new Set(adoption.adoptions.map(({ pod }) => pod.key));
-  for (const pod of [...pass.registry.values()].filter((p) => p.state === 'terminated')) {
-    forgotten.push(pod);
-    pass.registry.delete(pod.key);
-  }
+  forgotten.push(...takeTerminated(pass));
   const memories = learnAll(pass, forgotten);
   const scale = decideScale(pass, memories);
-  const settled = pass.registry;
+  forgotten.push(...takeTerminated(pass));
   const memory: Memory = { sweptAtMs: adoption.sweptAtMs, pools: Object.fromEntries(memories) };
   return {
     nowMs: world.nowMs,
     actions: [...pass.actions.values(), ...scale.rents],
     transitions: pass.transitions.filter(({ podKey }) => !isNew.has(podKey)),
-    adoptions: adoption.adoptions.map((a) => ({ ...a, pod: settled.get(a.pod.key) ?? a.pod })),
+    adoptions: adoption.adoptions.map((a) => ({ ...a, pod: pass.registry.get(a.pod.key) ?? a.pod })),
     forget: forgotten.map((pod) => pod.key),
     caps: scale.caps,
     pools: scale.notes,
@@ -91,6 +88,13 @@ function movePod(pass: Pass, key: string): void {
     if (step === null) return;
     pod = applyStep(pass, pod, step);
   }
+}
+
+/** What a pass ends for good leaves the registry with it. */
+function takeTerminated(pass: Pass): Pod[] {
+  const over = [...pass.registry.values()].filter((pod) => pod.state === 'terminated');
+  for (const pod of over) pass.registry.delete(pod.key);
+  return over;
 }
 
 function learnAll(pass: Pass, forgotten: readonly Pod[]): Map<string, PoolMemory> {
