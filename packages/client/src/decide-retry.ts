@@ -44,7 +44,7 @@ export function decideRetry(failure: CallFailure, state: RetryState): RetryDecis
       return state.blamed < MAX_BLAMED_ATTEMPTS ? backoff(state) : { kind: 'stop', why: 'attempts' };
     case 'after':
     case 'backoff':
-      return { kind: 'wait', ms: Math.max(failure.retryAfterMs ?? 0, backoffMs(state)) };
+      return { kind: 'wait', ms: failure.retryAfterMs ?? backoffMs(state) };
   }
 }
 

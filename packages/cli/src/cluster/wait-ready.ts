@@ -5,34 +5,40 @@ import { type ClusterFile, PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, isSameProcess } from '@pagefleet/runtime';
 import { endpointUrl } from './endpoint.ts';
 import { readGroup } from './group.ts';
+import { readOperatorToken } from './prepare-cluster.ts';
+
+interface WaitOptions {
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
+}
 
 const POLL_MS = 150;
 const SAY_EVERY_MS = 5_000;
 const DEADLINE_MS = 120_000;
 
-/** Waits until nginx answers /healthz with success, and says what it waits for. */
+/** Waits until /healthz answers through nginx and a worker takes pages, and says what it waits for. */
 export async function waitReady(
   paths: ClusterPaths,
   cluster: ClusterFile,
-  options: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+  options: WaitOptions,
 ): Promise<void> {
-  const client = createClient({ url: endpointUrl(cluster) });
+  const client = createClient({ url: endpointUrl(cluster), token: readOperatorToken(cluster) });
   try {
-    await pollHealth(client, paths, options);
+    await poll(() => whatIsMissing(client, cluster, options.signal), paths, options);
   } finally {
     await client.close();
   }
 }
 
-async function pollHealth(
-  client: Client,
+async function poll(
+  missingNow: () => Promise<string | null>,
   paths: ClusterPaths,
-  { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+  { say, signal }: WaitOptions,
 ): Promise<void> {
   const startedMs = performance.now();
   let saidMs = startedMs;
   for (;;) {
-    const missing = await client.health(signal).then(() => null, whatIsMissing);
+    const missing = await missingNow();
     signal.throwIfAborted();
     if (missing === null) return;
     const group = readGroup(paths);
@@ -54,12 +60,24 @@ async function pollHealth(
   }
 }
 
-function whatIsMissing(error: unknown): string {
-  if (!(error instanceof PagefleetError)) return String(error);
-  const { status } = error.details;
-  return status === null
-    ? 'nginx does not listen yet'
-    : `nginx answers, the controller does not yet (${error.code})`;
+/** null = nothing */
+async function whatIsMissing(
+  client: Client,
+  cluster: ClusterFile,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    await client.health(signal);
+    const { workers } = await client.status(signal);
+    const isOrdinary = (worker: number): boolean => worker >= 0 || cluster.config.workers === 0;
+    const takesPages = workers.some(({ worker, state }) => isOrdinary(worker) && state === 'listening');
+    return takesPages ? null : 'the controller answers, no worker takes pages yet';
+  } catch (error) {
+    if (!(error instanceof PagefleetError)) return String(error);
+    return error.details.status === null
+      ? 'nginx does not listen yet'
+      : `nginx answers, the controller does not yet (${error.code})`;
+  }
 }
 
 function lastWords(paths: ClusterPaths): string {

@@ -24,7 +24,8 @@ export async function readSample(
       body: () => bytes,
       contentLength: bytes.length,
       signal,
-      onWait: (failure, waitMs) => say(`${failure.message}; again in ${(waitMs / 1_000).toFixed(1)} s`),
+      onWait: (failure, waitMs) =>
+        say(`${failure.message.replace(/\.$/, '')}; again in ${(waitMs / 1_000).toFixed(1)} s`),
     });
     let pages = 0;
     for await (const page of readPagesInOrder(lines)) {

@@ -37,7 +37,8 @@ export async function readFileByCluster(
     languages: options.languages,
     ...(options.pages === null ? {} : { pages: options.pages }),
     ...(options.model === null ? {} : { model: options.model }),
-    onWait: ({ message }, waitMs) => progress.note(`${message} (again in ${Math.ceil(waitMs / 1_000)} s)`),
+    onWait: ({ message }, waitMs) =>
+      progress.note(`${message.replace(/\.$/, '')} (again in ${Math.ceil(waitMs / 1_000)} s)`),
   });
   try {
     const pages = readPagesInOrder(lines, (page) => progress.page(page.of, page.error !== undefined));
