@@ -154,7 +154,7 @@ async function answers(url: string): Promise<boolean> {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,
-  limitMs = 20_000,
+  limitMs = 40_000,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await holds())) {
