@@ -1,4 +1,3 @@
-import type { PodAction } from './plan.ts';
 import type { EndReason } from './pod-state.ts';
 import type { PodEvent } from './pod-transition.ts';
 import type { PodView } from './pod-view.ts';
@@ -21,8 +20,6 @@ export interface Step {
 }
 
 export type Decide = (view: PodView) => Step | null;
-
-export type ActionKind = PodAction['kind'];
 
 /** How a pod is called in sentences. */
 export function nameOf(view: PodView): string {
