@@ -22,7 +22,7 @@ export const STEPS: readonly Step[] = [
   { name: 'format and lint', run: (root) => runTool(root, 'biome', ['check', '--error-on-warnings', '.']) },
   { name: 'types', run: (root) => runTool(root, 'tsc', ['-p', '.']) },
   { name: 'types of core', run: checkCoreTypes },
-  { name: 'dead exports', run: (root) => runTool(root, 'knip', ['--no-progress']) },
+  { name: 'dead exports', run: (root) => runTool(root, 'knip', ['--no-progress', '--no-config-hints']) },
 ];
 
 export const UNIT_STEP: Step = {

@@ -9,7 +9,7 @@ import { readPagesInOrder } from '../ocr/pages-in-order.ts';
 
 const SAMPLE = join('docs', 'sample', 'scan.pdf');
 
-/** Posts the bundled scan to nginx, as any client would, and prints what came back. */
+/** Posts the bundled scan to nginx, as every client does, and prints what came back. */
 export async function readSample(
   cluster: ClusterFile,
   { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },

@@ -39,7 +39,7 @@ export function createProgress(name: string, terminal: Terminal, nowMs: () => nu
   };
 }
 
-export function describeProgress(
+function describeProgress(
   name: string,
   { done, failed, of }: { done: number; failed: number; of: number | undefined },
   elapsedMs: number,

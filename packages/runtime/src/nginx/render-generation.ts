@@ -1,7 +1,7 @@
 import { type ClusterFile, ERRORS, WIDTH_HEADERS } from '@pagefleet/contract';
 
 /** Paths whose work the workers do; everything else is the controller's. */
-export const PAGE_PATHS = [
+const PAGE_PATHS = [
   '/v1/ocr',
   '/v1/ocr/batch',
   '/v1/chat/completions',
