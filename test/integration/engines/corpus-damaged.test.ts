@@ -7,8 +7,8 @@ import { corpusMissing, corpusPath } from '../../corpus.ts';
 
 const MAX_PIXELS = 40_000_000;
 const LIMITS = { maxPages: 1000, maxPixels: MAX_PIXELS };
-/** Far above what any file takes on an idle machine (4 s for 35,000 pixels a side), far below a hang. */
-const SECONDS_PER_FILE = 60;
+/** Of processor time, so that other work on the machine does not count; the worst file takes about 5. */
+const CPU_SECONDS_PER_FILE = 20;
 const SIGNAL = new AbortController().signal;
 
 const renderPool = createRenderPool(1, { dpi: 200, maxPixels: MAX_PIXELS });
@@ -20,6 +20,7 @@ interface Outcome {
   readonly pages: number;
   readonly drawn: number;
   readonly ms: number;
+  readonly cpuSeconds: number;
 }
 
 function codeOf(cause: unknown): string {
@@ -29,6 +30,7 @@ function codeOf(cause: unknown): string {
 
 async function openAndDraw(file: string): Promise<Outcome> {
   const startedMs = performance.now();
+  const cpuBefore = process.cpuUsage();
   const answers = new Set<string>();
   let pages = 0;
   let drawn = 0;
@@ -42,7 +44,16 @@ async function openAndDraw(file: string): Promise<Outcome> {
   } catch (cause) {
     answers.add(codeOf(cause));
   }
-  return { file, answer: [...answers].join(', '), pages, drawn, ms: performance.now() - startedMs };
+  const cpu = process.cpuUsage(cpuBefore);
+  const cpuSeconds = (cpu.user + cpu.system) / 1e6;
+  return {
+    file,
+    answer: [...answers].join(', '),
+    pages,
+    drawn,
+    ms: performance.now() - startedMs,
+    cpuSeconds,
+  };
 
   async function drawPage(page: DocumentPage): Promise<string> {
     // Thirty like pages tell no more than three.
@@ -74,36 +85,36 @@ describe.skipIf(corpusMissing)('the damaged files of the corpus (issue 2, contra
     process.stdout.write(tableOf(outcomes, rssMegabytes));
 
     expect(files.length).toBeGreaterThanOrEqual(36);
-    for (const { file, answer, ms } of outcomes) {
+    for (const { file, answer, cpuSeconds } of outcomes) {
       expect(`${file}: ${answer}`).toBe(`${file}: ${DEAD[file] ?? 'pages'}`);
-      expect(ms).toBeLessThan(SECONDS_PER_FILE * 1000);
+      expect(cpuSeconds).toBeLessThan(CPU_SECONDS_PER_FILE);
     }
     expect(rssMegabytes).toBeLessThan(1_200);
   });
 
-  test('a_thread_whose_heap_a_huge_page_grew_gives_its_memory_back', { timeout: 120_000 }, async () => {
+  test('a_thread_whose_heap_a_huge_page_grew_gives_its_memory_back', { timeout: 600_000 }, async () => {
     const pool = createRenderPool(1, { dpi: 200, maxPixels: MAX_PIXELS });
     const huge = readFileSync(corpusPath('damaged', 'hugemono.pdf'));
     const small = readFileSync(corpusPath('documents', 'trivial.pdf'));
     await pool.draw(small, SIGNAL);
     const heldAfter: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await pool.draw(huge, SIGNAL);
       await pool.draw(small, SIGNAL);
       heldAfter.push(process.memoryUsage().rss / 1e6);
     }
     await pool.close();
-    // Each huge page takes about 330 MB of heap; kept, the third round would stand 600 MB above the first.
-    expect((heldAfter[2] ?? 0) - (heldAfter[0] ?? 0)).toBeLessThan(250);
+    // Each huge page takes about 330 MB of heap; kept, the second round would stand as much above the first.
+    expect((heldAfter[1] ?? 0) - (heldAfter[0] ?? 0)).toBeLessThan(200);
   });
 });
 
 function tableOf(outcomes: readonly Outcome[], rssMegabytes: number): string {
   const lines = outcomes.map(
-    ({ file, answer, pages, drawn, ms }) =>
-      `${file.padEnd(40)} ${answer.padEnd(26)} ${String(pages).padStart(4)} ${String(drawn).padStart(5)} ${String(Math.round(ms)).padStart(7)} ms`,
+    ({ file, answer, pages, drawn, ms, cpuSeconds }) =>
+      `${file.padEnd(40)} ${answer.padEnd(26)} ${String(pages).padStart(4)} ${String(drawn).padStart(5)} ${String(Math.round(ms)).padStart(7)} ms ${cpuSeconds.toFixed(2).padStart(6)} s`,
   );
-  const head = `${'file'.padEnd(40)} ${'answer'.padEnd(26)} ${'pages'.padStart(4)} drawn`;
+  const head = `${'file'.padEnd(40)} ${'answer'.padEnd(26)} ${'pages'.padStart(4)} drawn    wall       cpu`;
   return ['\ndamaged files', head, ...lines, `memory of the process afterwards: ${rssMegabytes} MB`, ''].join(
     '\n',
   );

@@ -26,7 +26,7 @@ export interface OpenedDocument {
 /**
  * Opens a document by its content, whatever it was called. pdfium runs on the calling thread, which therefore must not
  * be one that serves requests. Rejects with `empty_body`, `unsupported_media_type`, `document_encrypted`,
- * `document_damaged`, `document_without_pages`, `document_too_many_pages` or `page_too_large`.
+ * `document_damaged`, `document_without_pages`, `document_too_many_pages`, `page_too_large` or `local_shortage`.
  */
 export async function openDocument(bytes: Uint8Array, limits: DocumentLimits): Promise<OpenedDocument> {
   if (bytes.length === 0) throw new PagefleetError('empty_body', 'the document has no bytes');

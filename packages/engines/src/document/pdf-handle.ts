@@ -1,4 +1,5 @@
 import type { WrappedPdfiumModule } from '@embedpdf/pdfium';
+import { PagefleetError } from '@pagefleet/contract';
 import { discardPdfium, getPdfium, heapOf } from './pdfium.ts';
 
 export type PdfOpening =
@@ -10,7 +11,7 @@ export type PdfOpening =
 const LAST_ERROR_PASSWORD = 4;
 const LAST_ERROR_SECURITY = 5;
 
-/** One open PDF. Every call checks what pdfium answers; null and false are answers, a throw never leaves this class. */
+/** One open PDF. Every call checks what pdfium answers; null and false are answers; a trap inside never leaves this class. */
 export class PdfHandle {
   readonly pdfium: WrappedPdfiumModule;
   readonly document: number;
@@ -27,7 +28,8 @@ export class PdfHandle {
     const pdfium = await getPdfium();
     try {
       const bytesAt = pdfium.pdfium.wasmExports.malloc(bytes.length);
-      if (bytesAt === 0) return { outcome: 'damaged', reason: 'there is no memory to open it' };
+      if (bytesAt === 0)
+        throw new PagefleetError('local_shortage', 'there is no memory to open the document now');
       heapOf(pdfium).set(bytes, bytesAt);
       const document = pdfium.FPDF_LoadMemDocument64(bytesAt, bytes.length, '');
       if (document !== 0) return { outcome: 'opened', pdf: new PdfHandle(pdfium, document, bytesAt) };
@@ -38,6 +40,7 @@ export class PdfHandle {
       return { outcome: 'damaged', reason: `pdfium cannot open it (error ${lastError})` };
     } catch (cause) {
       await discardPdfium(pdfium);
+      if (cause instanceof PagefleetError) throw cause;
       return { outcome: 'damaged', reason: `pdfium broke on it (${String(cause)})` };
     }
   }
@@ -65,12 +68,11 @@ export class PdfHandle {
 
   /** One page as a PDF of its own, without encryption; null when it cannot be taken out. */
   extractPage(index: number): Uint8Array | null {
-    // Importing a page that is not there answers false, but saving then still "works": the load is the proof.
-    if (!this.canLoad(index)) return null;
     return this.#guard(() => {
       const single = this.pdfium.FPDF_CreateNewDocument();
       if (single === 0) return null;
       try {
+        // Saving "works" even when nothing was imported and then tells of one page: only these answers count.
         const imported = this.pdfium.FPDF_ImportPages(single, this.document, String(index + 1), 0);
         if (!imported || this.pdfium.FPDF_GetPageCount(single) !== 1) return null;
         return this.#save(single);
