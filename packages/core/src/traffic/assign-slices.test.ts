@@ -169,14 +169,27 @@ describe('slices of workers (L9)', () => {
   });
 
   test('pages_that_run_on_width_given_up_need_no_other_width_meanwhile', () => {
-    const leaving = worker('a', {
-      takesNew: false,
-      inflight: new Map([['p1', 1]]),
-      current: new Map([['p2', 1]]),
-    });
-    const slices = assignSlices([pod('p1', 1), pod('p2', 1)], [leaving, worker('b', { waiting: 2 })]);
+    const list = [pod('p1', 1), pod('p2', 1), pod('p3', 1)];
+    const inflight = new Map([['p1', 1]]);
+    const leaving = worker('a', { takesNew: false, inflight, current: new Map([['p2', 1]]) });
+    const slices = assignSlices(list, [leaving, worker('b', { waiting: 2, current: new Map([['p3', 1]]) })]);
     expect(slices.get('a')).toEqual(new Map());
-    expect(slices.get('b')).toEqual(new Map([['p2', 1]]));
+    expect(slices.get('b')).toEqual(new Map(['p3', 'p2'].map((id) => [id, 1])));
+  });
+
+  test('an_odd_slot_stays_where_it_is_with_work_and_without', () => {
+    for (const waiting of [0, 9]) {
+      const workers = [
+        worker('a', { waiting, current: new Map([['p', 1]]) }),
+        worker('b', { waiting, current: new Map([['p', 2]]) }),
+      ];
+      expect(assignSlices([pod('p', 3)], workers).get('b')).toEqual(new Map([['p', 2]]));
+    }
+  });
+
+  test('a_worker_grows_on_the_pods_it_has_before_it_takes_others', () => {
+    const grown = worker('a', { waiting: 2, takesNew: false, current: new Map([['p2', 1]]) });
+    expect(assignSlices([pod('p1', 4), pod('p2', 2)], [grown]).get('a')).toEqual(new Map([['p2', 2]]));
   });
 
   test('a_missing_width_is_taken_where_it_can_be_granted_at_once', () => {

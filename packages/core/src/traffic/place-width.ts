@@ -55,9 +55,9 @@ function keep(worker: Placement, free: Map<string, number>): Map<string, number>
   }
   const idle = (id: string): number => (kept.get(id) ?? 0) - (worker.inflight.get(id) ?? 0);
   if (excess > 0) {
-    const idlest = [...kept.keys()].toSorted((a, b) => idle(b) - idle(a) || (a < b ? -1 : 1));
+    const ids = [...kept.keys()].sort();
     for (const spared of [idle, () => Number.POSITIVE_INFINITY]) {
-      for (const id of idlest) excess -= giveUp(kept, id, Math.min(excess, spared(id)));
+      for (const id of ids) excess -= giveUp(kept, id, Math.min(excess, spared(id)));
     }
   }
   for (const [id, width] of kept) free.set(id, (free.get(id) ?? 0) - width);

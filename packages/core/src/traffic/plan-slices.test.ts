@@ -24,7 +24,12 @@ class Controller {
     this.state = openHandOver(EPOCH, groups);
   }
 
-  roster(workers: Record<string, RosterWorker['state']>, group = 'workers', primaryId = 'primary'): void {
+  roster(
+    workers: Record<string, RosterWorker['state']>,
+    group = 'workers',
+    primaryId = 'primary',
+    seq = this.#seq + 1,
+  ): void {
     this.#seq += 1;
     const rows = Object.entries(workers).map(([bootId, state]) => ({
       bootId,
@@ -34,7 +39,7 @@ class Controller {
       port: 1,
       sinceMs: 0,
     }));
-    const roster: Roster = { v: 1, group, primaryId, seq: this.#seq, atMs: this.nowMs, workers: rows };
+    const roster: Roster = { v: 1, group, primaryId, seq, atMs: this.nowMs, workers: rows };
     this.state = learnRoster(this.state, roster, this.nowMs);
   }
 
@@ -217,6 +222,31 @@ describe('hand-over of width (DESIGN 6, L9, L10)', () => {
     const controller = twoWorkers();
     controller.nowMs = 5_000;
     expect(controller.pass([{ ...pod, usable: false }])).toEqual({ a: {} });
+  });
+
+  test('a_pod_set_aside_is_given_to_nobody', () => {
+    const controller = twoWorkers();
+    controller.report('b', { ack: 0, waiting: 9 });
+    expect(controller.pass([{ ...pod, usable: false }])).toEqual({ a: {} });
+    controller.report('a', { held: {} });
+    expect(controller.pass([{ ...pod, usable: false }])).toEqual({});
+  });
+
+  test('what_one_pass_grants_to_one_worker_it_does_not_grant_to_another', () => {
+    const controller = new Controller();
+    controller.roster({ a: 'listening', b: 'listening', c: 'listening' });
+    controller.report('a', { held: { p: 4 }, inflight: { p: 4 }, ack: 0 });
+    controller.report('b', { waiting: 9, ack: 0 });
+    controller.report('c', { waiting: 8, ack: 0 });
+    expect(controller.pass([{ ...pod, width: 5 }])).toEqual({ a: { p: 2 }, b: { p: 1 } });
+  });
+
+  test('a_roster_that_comes_out_of_order_changes_nothing', () => {
+    const controller = twoWorkers();
+    controller.roster({ a: 'leaving', b: 'listening' });
+    const { state } = controller;
+    controller.roster({ a: 'listening', b: 'listening' }, 'workers', 'primary', 1);
+    expect(controller.state).toBe(state);
   });
 
   test('a_stale_worker_is_never_idle_its_width_is_not_lent', () => {

@@ -70,16 +70,12 @@ function lend(width: number, shares: readonly Share[]): number {
   return left;
 }
 
-/** The lowest total first; of equals the one that has the width already. */
+/** The lowest total first; of equals the one that comes first in the even shares, so the odd slot stays where it is. */
 function spreadSurplus(width: number, shares: readonly Share[]): void {
   const open = shares.filter((share) => share.claim.takesNew);
   if (open.length === 0) return;
   for (let left = width; left > 0; left -= 1) {
-    const lowest = open.reduce((low, share) => (compareLevel(share, low) < 0 ? share : low));
+    const lowest = open.reduce((low, share) => (share.width < low.width ? share : low));
     lowest.width += 1;
   }
-}
-
-function compareLevel(a: Share, b: Share): number {
-  return a.width - b.width || b.claim.current - b.width - (a.claim.current - a.width);
 }

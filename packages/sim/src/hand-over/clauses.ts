@@ -10,6 +10,8 @@ export interface ModelRules {
   readonly listsOrphans: boolean;
   /** a worker starts with the epoch that the bus names, so that it takes nothing from an earlier controller */
   readonly bornWithEpoch: boolean;
+  /** a report says what waits, so that idle width can be lent */
+  readonly tellsDemand: boolean;
 }
 
 export const WHOLE_RULE: ModelRules = {
@@ -18,6 +20,7 @@ export const WHOLE_RULE: ModelRules = {
   latePutCounts: true,
   listsOrphans: true,
   bornWithEpoch: true,
+  tellsDemand: true,
 };
 
 /** Each clause of the hand-over rule, and the rule without it. */
@@ -45,6 +48,7 @@ const WITHOUT = {
   'a put that timed out may still happen': { ...WHOLE_RULE, latePutCounts: false },
   'a new primary lists the orphans of the old one': { ...WHOLE_RULE, listsOrphans: false },
   'a worker is born with the epoch in force': { ...WHOLE_RULE, bornWithEpoch: false },
+  'a report tells what waits': { ...WHOLE_RULE, tellsDemand: false },
 } as const satisfies Record<string, ModelRules>;
 
 export type ClauseName = keyof typeof WITHOUT;

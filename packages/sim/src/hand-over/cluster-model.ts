@@ -93,8 +93,9 @@ export class ClusterModel {
   }
 
   publishReport(worker: ModelWorker): void {
+    const report = worker.report(this.nowMs);
     this.bus.publishReport(
-      worker.report(this.nowMs),
+      this.rules.tellsDemand ? report : { ...report, pools: {} },
       this.controllers.map(({ id }) => id),
     );
   }
