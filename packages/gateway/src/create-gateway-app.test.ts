@@ -133,6 +133,14 @@ function post(started: Started, id: string, more: Record<string, string> = {}, b
   return opened;
 }
 
+/** Sends the headers of a page and nothing of its body. */
+function openWithoutBody(started: Started, id: string, length = '900') {
+  const headers = pageHeaders(id, { 'content-length': length });
+  const opened = open(started, { method: 'POST', path: '/v1/page', headers });
+  opened.request.flushHeaders();
+  return opened;
+}
+
 function ask(started: Started, method: string, path: string, headers: Record<string, string> = {}) {
   const opened = open(started, { method, path, headers });
   opened.request.end();
@@ -196,12 +204,7 @@ describe('a page in a pod', () => {
     await until(() => started.readings.length === 1);
     const second = post(started, 'second');
     await until(() => started.pod.gate.waiting() === 1);
-    const third = open(started, {
-      method: 'POST',
-      path: '/v1/page',
-      headers: pageHeaders('third', { 'content-length': '900' }),
-    });
-    third.request.flushHeaders();
+    const third = openWithoutBody(started, 'third');
     const refused = await third.answer;
     expect(refused).toMatchObject({ status: 429, body: { code: 'pod_full' } });
     expect(refused.headers['retry-after']).toBe('1');
@@ -245,12 +248,7 @@ describe('a page in a pod', () => {
 
   it('a_page_above_the_limit_is_refused_by_its_length_or_by_its_bytes', async () => {
     const started = await startPod();
-    const told = open(started, {
-      method: 'POST',
-      path: '/v1/page',
-      headers: pageHeaders('told', { 'content-length': '1001' }),
-    });
-    told.request.flushHeaders();
+    const told = openWithoutBody(started, 'told', '1001');
     expect(await told.answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
     told.request.destroy();
     const chunked = post(started, 'chunked', { 'transfer-encoding': 'chunked' }, Buffer.alloc(200_000, PNG));
@@ -355,12 +353,13 @@ describe('the end of a reading', () => {
 });
 
 describe('the pod around its pages', () => {
-  it('a_page_waits_for_an_engine_that_starts_but_not_beyond_its_deadline', async () => {
+  it('a_page_waits_for_an_engine_that_starts', async () => {
     const started = await startPod({ width: 2 });
     started.engine.state = 'starting';
     const patient = post(started, 'patient');
     await until(() => started.pod.gate.running() === 1);
     expect((await ask(started, 'GET', '/healthz')).body.engine).toBe('starting');
+    expect(started.events('page_started')).toHaveLength(0);
     started.engine.state = 'ready';
     started.engine.up.resolve();
     await until(() => started.readings.length === 1);
@@ -371,10 +370,9 @@ describe('the pod around its pages', () => {
   it('a_dead_engine_refuses_at_once_and_health_says_dead', async () => {
     const started = await startPod();
     started.engine.state = 'dead';
-    expect(await post(started, 'a').answer).toMatchObject({
-      status: 503,
-      body: { code: 'engine_not_ready' },
-    });
+    const { request, answer } = openWithoutBody(started, 'a');
+    expect(await answer).toMatchObject({ status: 503, body: { code: 'engine_not_ready' } });
+    request.destroy();
     expect((await ask(started, 'GET', '/health')).body.engine).toBe('dead');
     expect(started.events('page_started')).toHaveLength(0);
   });

@@ -50,6 +50,21 @@ describe('page gate (DESIGN section 6, last line; R-017, law L10)', () => {
     expect([gate.running(), gate.waiting()]).toEqual([0, 0]);
   });
 
+  it('a_page_that_left_while_it_waited_never_gets_a_slot', async () => {
+    const gate = createPageGate(1);
+    const running = gate.enter();
+    await running?.slot(never);
+    const waiting = gate.enter();
+    let got = false;
+    void waiting?.slot(never).then(() => {
+      got = true;
+    });
+    waiting?.leave();
+    running?.leave();
+    await settle();
+    expect([got, gate.running(), gate.waiting()]).toEqual([false, 0, 0]);
+  });
+
   it('any_interleaving_keeps_the_width_and_ends_with_no_slot_taken', async () => {
     const step = fc.record({
       kind: fc.constantFrom('enter', 'slot', 'leave', 'abort'),

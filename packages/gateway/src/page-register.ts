@@ -4,7 +4,7 @@ import { PagefleetError } from '@pagefleet/contract';
 const REMEMBER_MS = 15 * 60_000;
 const REMEMBER_MAX = 100_000;
 
-export type PageBegin =
+type PageBegin =
   | { readonly kind: 'begun'; readonly end: () => void }
   /** the same page is in the pod now */
   | { readonly kind: 'running' }

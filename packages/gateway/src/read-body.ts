@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { PagefleetError } from '@pagefleet/contract';
 
 /**
- * The whole body, or the reason why not: `payload_too_large`, `empty_body`, `client_gone`, or the signal's reason. What is
- * not wanted any more is read and thrown away, because a peer that is cut off while it sends loses the answer.
+ * The whole body, or the reason why not: `payload_too_large`, `empty_body`, `client_gone`, or the signal's reason. The
+ * stream goes on flowing with nobody listening: a peer that is cut off while it sends would lose the answer.
  */
 export function readBody(
   stream: Readable,
@@ -18,7 +18,6 @@ export function readBody(
       stream.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
       signal.removeEventListener('abort', onAbort);
       stream.on('error', () => undefined);
-      stream.resume();
     };
     const fail = (error: unknown): void => {
       stop();

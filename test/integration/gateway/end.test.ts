@@ -24,7 +24,7 @@ describe('the end of a real gateway', () => {
   it('a_signal_lets_what_runs_finish', async () => {
     const gateway = start();
     await gateway.port();
-    const page = gateway.read('page-1', sleepPage(500));
+    const page = gateway.read('page-1', sleepPage(3_000));
     await until(() => gateway.events('page_started').length === 1, 'the page runs');
     gateway.child.kill('SIGTERM');
     await until(() => gateway.events('pod_ending').length === 1, 'the pod ends');
@@ -37,7 +37,7 @@ describe('the end of a real gateway', () => {
   it('its_owner_may_ask_it_to_end_and_its_pages_are_finished_first', async () => {
     const gateway = start();
     await gateway.port();
-    const page = gateway.read('page-1', sleepPage(500));
+    const page = gateway.read('page-1', sleepPage(3_000));
     await until(() => gateway.events('page_started').length === 1, 'the page runs');
     const answer = await gateway.ask('POST', '/v1/shutdown', { authorization: `Bearer ${TOKEN}` });
     expect(answer.status).toBe(202);
@@ -57,17 +57,17 @@ describe('the end of a real gateway', () => {
   it('a_pod_that_nobody_speaks_to_ends_itself (R-044)', async () => {
     const gateway = start({ settings: { deadManMs: 1_000 } });
     await gateway.port();
-    const exit = await Promise.race([gateway.exited, sleep(10_000)]);
+    const exit = await Promise.race([gateway.exited, sleep(40_000)]);
     expect(exit).toEqual({ code: 0, signal: null });
     expect(gateway.events('dead_man')).toHaveLength(1);
     expect(await exitReason(gateway)).toBe('dead_man');
   });
 
   it('a_probe_with_the_owners_proof_keeps_the_pod_and_one_without_does_not (R-044)', async () => {
-    const gateway = start({ settings: { deadManMs: 1_500 } });
+    const gateway = start({ settings: { deadManMs: 3_000 } });
     const proof = { 'x-pagefleet-nonce': 'n', 'x-pagefleet-owner-proof': makeProof(TOKEN, 'owner', 'n') };
     await gateway.port();
-    for (let n = 0; n < 10; n += 1) {
+    for (let n = 0; n < 15; n += 1) {
       await sleep(300);
       expect((await gateway.ask('GET', '/healthz', proof)).status).toBe(200);
     }
@@ -80,8 +80,8 @@ describe('the end of a real gateway', () => {
   });
 
   it('a_page_that_is_being_read_is_hearing_from_the_owner', async () => {
-    const gateway = start({ settings: { deadManMs: 1_000 } });
-    expect((await gateway.read('page-1', sleepPage(2_500))).status).toBe(200);
+    const gateway = start({ settings: { deadManMs: 3_000 } });
+    expect((await gateway.read('page-1', sleepPage(6_000))).status).toBe(200);
     await gateway.exited;
     expect(await exitReason(gateway)).toBe('dead_man');
   });

@@ -87,7 +87,7 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
   let pool: Pool | null = null;
 
   async function port(): Promise<number> {
-    for (let n = 0; n < 1_000; n += 1) {
+    for (let n = 0; n < 4_000; n += 1) {
       const text = await readFile(settings.portFile, 'utf8').catch(() => '');
       if (text !== '') return Number(text);
       if (child.exitCode !== null) throw new Error(`the gateway ended: ${readFileSync(logFile, 'utf8')}`);
@@ -154,7 +154,7 @@ export async function observeGroup(group: number): Promise<{ pid: number; comman
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,
-  withinMs = 15_000,
+  withinMs = 30_000,
 ): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (!(await holds())) {

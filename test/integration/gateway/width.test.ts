@@ -16,7 +16,7 @@ describe('a real gateway at its width', () => {
   it('a_flood_runs_the_width_holds_as_many_and_refuses_the_rest (R-017)', async () => {
     const gateway = start({ settings: { width: 8 } });
     await gateway.port();
-    const pages = Array.from({ length: 40 }, (_, n) => gateway.read(`page-${n}`, sleepPage(400)));
+    const pages = Array.from({ length: 40 }, (_, n) => gateway.read(`page-${n}`, sleepPage(1_500)));
     await until(async () => {
       const { body } = await gateway.ask('GET', '/healthz');
       return body.inflight === 8 && body.waiting === 8;
@@ -28,15 +28,26 @@ describe('a real gateway at its width', () => {
     expect(mostAtOnce(gateway)).toBe(8);
   });
 
+  it('a_refusal_reaches_a_sender_that_is_still_sending_a_large_page', async () => {
+    const gateway = start({ settings: { width: 2 } });
+    await gateway.port();
+    const large = Buffer.concat([sleepPage(300), Buffer.alloc(2_000_000)]);
+    const pages = Array.from({ length: 20 }, (_, n) => gateway.read(`page-${n}`, large));
+    const statuses = (await Promise.all(pages)).map((page) => page.status);
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
+    expect(statuses).toContain(429);
+  });
+
   it('health_answers_in_milliseconds_at_full_load (R-041)', async () => {
     const gateway = start({ settings: { width: 32 } });
     await gateway.ask('GET', '/healthz');
-    const pages = Array.from({ length: 64 }, (_, n) => gateway.read(`page-${n}`, sleepPage(600)));
+    const pages = Array.from({ length: 64 }, (_, n) => gateway.read(`page-${n}`, sleepPage(1_500)));
     const times: number[] = [];
     for (let n = 0; n < 30; n += 1) times.push((await gateway.ask('GET', '/healthz')).ms);
     await Promise.all(pages);
     times.sort((a, b) => a - b);
-    expect(times[15]).toBeLessThan(50);
+    expect(times[15]).toBeLessThan(100);
   });
 
   it.runIf(process.platform === 'linux')(

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createLocalProvider } from '@pagefleet/providers';
 import { createLogger, observeProcess } from '@pagefleet/runtime';
 import type { ProviderAccount } from '../../conformance/provider.ts';
@@ -31,9 +32,13 @@ export async function openLocalAccount(): Promise<LocalAccount> {
         observeProcess: () => Promise.reject(new Error('the answer is lost')),
       }),
     async rentAndDie(request) {
-      const renter = spawn(process.execPath, [join(import.meta.dirname, 'rent-and-wait.ts')], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
+      const renter = spawn(
+        process.execPath,
+        [fileURLToPath(new URL('./rent-and-wait.ts', import.meta.url))],
+        {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        },
+      );
       renter.stdin.end(JSON.stringify({ accountDir, request }));
       await once(renter.stdout, 'data');
       renter.kill('SIGKILL');

@@ -36,22 +36,16 @@ export function createPodEnder({
     if (!(await folder.exists())) return;
     const nowMs = Date.now();
     // From here on a process that has not written its identity yet ends by itself.
-    const marked = await folder.writeExit(TERMINATED, nowMs).catch((error: unknown) => error);
+    const mark = await folder.writeExit(TERMINATED, nowMs).catch((cause: unknown) => ({ cause }));
     const found = await findProcess(folder);
-    if (found.kind === 'gone') return;
-    if (found.kind === 'unknown') {
-      if (marked instanceof Error && (await folder.exists())) throw marked;
+    if (found.kind !== 'alive') {
+      if (found.kind === 'unknown' && 'cause' in mark && (await folder.exists())) throw mark.cause;
       return;
     }
-    const overdue =
-      !(marked instanceof Error) && isOverdue(marked as { reason: string; atMs: number }, nowMs);
-    if (overdue) return killGroup(found.process, id);
-    logger.info({ pod: id, child: found.process.pid }, 'pod_asked_to_end');
-    if (await signalProcess(found.process, 'SIGTERM')) killLater(id, found.process);
-  }
-
-  function isOverdue(mark: { reason: string; atMs: number }, nowMs: number): boolean {
-    return mark.reason === TERMINATED && nowMs - mark.atMs >= killAfterMs;
+    const leader = found.process;
+    if ('atMs' in mark && nowMs - mark.atMs >= killAfterMs) return killGroup(leader, id);
+    logger.info({ pod: id, child: leader.pid }, 'pod_asked_to_end');
+    if (await signalProcess(leader, 'SIGTERM')) killLater(id, leader);
   }
 
   function killLater(id: string, leader: ProcessIdentity): void {
