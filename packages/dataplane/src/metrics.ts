@@ -12,7 +12,7 @@ export interface LiveFigures {
   loopDelayP99Ms(): number;
 }
 
-export interface Totals {
+interface Totals {
   pagesOk: number;
   pagesFailed: number;
   pagesRefused: number;

@@ -1,14 +1,19 @@
 import cluster from 'node:cluster';
 import { loadClusterFile } from '@pagefleet/runtime';
-import { runBackup } from './run-backup.ts';
-import { runMember } from './run-member.ts';
-import { runPrimary } from './run-primary.ts';
 
 /**
  * Program: the forwarding processes. Without arguments the primary of `config.workers` processes; a member when it was
- * forked by one; with `--backup` the one process of the controller.
+ * forked by one; with `--backup` the one process of the controller. Each loads only what it needs: the primary never
+ * sees a page.
  */
 const clusterFile = loadClusterFile();
-if (process.argv.includes('--backup')) await runBackup(clusterFile);
-else if (cluster.isPrimary) await runPrimary(clusterFile);
-else await runMember(clusterFile);
+if (process.argv.includes('--backup')) {
+  const { runBackup } = await import('./run-backup.ts');
+  await runBackup(clusterFile);
+} else if (cluster.isPrimary) {
+  const { runPrimary } = await import('./run-primary.ts');
+  await runPrimary(clusterFile);
+} else {
+  const { runMember } = await import('./run-member.ts');
+  await runMember(clusterFile);
+}

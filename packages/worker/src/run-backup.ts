@@ -1,7 +1,8 @@
 import type { ClusterFile } from '@pagefleet/contract';
+import { newBootId } from './boot-id.ts';
 import { createLeaver, leaveOnSignals } from './leaver.ts';
 import { BOOT_ID_VARIABLE } from './member-env.ts';
-import { newBootId, runWorker } from './run-worker.ts';
+import { runWorker } from './run-worker.ts';
 
 /** The controller's forwarding child: a worker without a group. Its parent names it and publishes its life and exit. */
 export async function runBackup(cluster: ClusterFile): Promise<void> {

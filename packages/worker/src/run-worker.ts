@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { ClusterFile } from '@pagefleet/contract';
 import { createDataplane, type Dataplane } from '@pagefleet/dataplane';
 import {
@@ -31,10 +30,6 @@ export interface RunningWorker {
   readonly bootId: string;
   /** Stops accepting, finishes what is open and ends the process; further calls change nothing. */
   leave(deadlineMs: number | null): void;
-}
-
-export function newBootId(): string {
-  return randomBytes(6).toString('hex');
 }
 
 /** nginx, not we, ends idle connections: above its upstream keep-alive of 5 s. */

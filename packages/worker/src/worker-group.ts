@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, monotonicMs } from '@pagefleet/runtime';
+import { newBootId } from './boot-id.ts';
 import type { ForkMember, MemberProcess } from './fork-member.ts';
 import type { RosterBook } from './roster.ts';
-import { newBootId } from './run-worker.ts';
 
 export interface WorkerGroupOptions {
   /** one per worker number */

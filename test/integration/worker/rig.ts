@@ -13,7 +13,7 @@ import {
   loadConfig,
   programPath,
 } from '@pagefleet/runtime';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFailed, onTestFinished } from 'vitest';
 import { startNats, type TestNats } from '../../nats-server.ts';
 
 export interface Group {
@@ -101,7 +101,7 @@ export async function startGroup(options: GroupOptions): Promise<Group> {
     async serving(count) {
       await expect
         .poll(() => listening(group).filter((bootId) => (reports.get(bootId)?.ack ?? 0) > 0).length, {
-          timeout: 45_000,
+          timeout: 100_000,
         })
         .toBe(count);
     },
@@ -109,6 +109,9 @@ export async function startGroup(options: GroupOptions): Promise<Group> {
     grant,
   };
   group.startPrimary();
+  onTestFailed(async () => {
+    process.stderr.write(`workers.log:\n${await group.log().catch(String)}\n`);
+  });
   onTestFinished(async () => {
     for (const child of processes) await end(child);
     for (const { pid, state } of group.roster()?.workers ?? []) if (state !== 'exited') killQuietly(pid);
@@ -119,7 +122,7 @@ export async function startGroup(options: GroupOptions): Promise<Group> {
   return group;
 }
 
-export function startProgram(args: readonly string[], stateDir: string): ChildProcess {
+function startProgram(args: readonly string[], stateDir: string): ChildProcess {
   const log = join(stateDir, 'workers.log');
   return spawn('/bin/sh', ['-c', 'exec "$0" "$@" >>"$LOG" 2>&1', process.execPath, ...args], {
     stdio: 'ignore',

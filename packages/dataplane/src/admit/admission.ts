@@ -13,7 +13,7 @@ export interface AdmissionOptions {
   refusalCode(): 'queue_full' | 'no_capacity';
 }
 
-export interface AdmitRequest {
+interface AdmitRequest {
   /** how long the caller is willing to be held instead of refused */
   readonly holdMs: number;
   readonly signal: AbortSignal;

@@ -19,7 +19,7 @@ export interface PodClient {
   destroy(): Promise<void>;
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array | Readable;

@@ -9,12 +9,12 @@ interface Held {
   release(): void;
 }
 
-export interface HeldInMemory extends Held {
+interface HeldInMemory extends Held {
   readonly place: 'memory';
   readonly bytes: Uint8Array;
 }
 
-export interface HeldInFile extends Held {
+interface HeldInFile extends Held {
   readonly place: 'file';
   readonly path: string;
 }

@@ -5,7 +5,7 @@ import type { BodySink, BodyStore } from './body-store.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { pumpBody } from './pump-body.ts';
 
-export interface FormFile {
+interface FormFile {
   readonly name: string | null;
   readonly bytes: HeldBytes;
 }

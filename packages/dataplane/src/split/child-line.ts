@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { SplitAnswer, SplitTask } from './split-messages.ts';
 import type { SplitterLine } from './split-runner.ts';
 
@@ -12,7 +12,7 @@ const PAGE_BYTES = 4_096;
 
 /** Starts a child process for one document, bounded in memory. */
 export function openChildLine(task: SplitTask): SplitterLine {
-  const child = fork(join(import.meta.dirname, 'split-child.ts'), {
+  const child = fork(fileURLToPath(new URL('./split-child.ts', import.meta.url)), {
     serialization: 'advanced',
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

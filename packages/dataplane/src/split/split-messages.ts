@@ -2,7 +2,7 @@ import type { DocumentLimits, PageKind } from '@pagefleet/engines';
 import type { CarriedError } from '../carried-error.ts';
 
 /** Where a splitter finds the document: bytes are copied to it, a file it reads by itself. */
-export type SplitInput = { readonly path: string } | { readonly bytes: Uint8Array };
+type SplitInput = { readonly path: string } | { readonly bytes: Uint8Array };
 
 export interface SplitTask {
   readonly input: SplitInput;
