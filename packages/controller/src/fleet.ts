@@ -2,12 +2,14 @@ import type { Action, Memory, Plan, Pod, PodAction, PodEvent, RentAction, Rentin
 import { createMailbox, type Logger } from '@pagefleet/runtime';
 import { foldJournal, type JournalEntry, type JournalState, type KeyRef } from './journal/entries.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
+import type { JournalFs } from './journal/journal-fs.ts';
 import { type ChangeOutcome, PodRegistry } from './pod-registry.ts';
 
 interface FleetOptions {
   readonly folder: string;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  readonly fs?: JournalFs;
 }
 
 /** One pod to buy, with the name and key it got; on disk before anybody hears of it. */
@@ -50,6 +52,7 @@ export class Fleet {
       folder: options.folder,
       takeSnapshot: () => box.fleet?.snapshot(),
       note: (note) => options.logger.warn(note, 'journal_repaired'),
+      ...(options.fs === undefined ? {} : { fs: options.fs }),
     });
     const { state, unreadable } = foldJournal(journal.recovered.snapshot, journal.recovered.entries);
     if (unreadable > 0) options.logger.error({ unreadable }, 'journal_entries_unreadable');

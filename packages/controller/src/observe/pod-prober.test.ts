@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type EngineState, type PodHealth, PROOF_HEADERS } from '@pagefleet/contract';
+import { constantTimeEqual, freePorts, makeProof } from '@pagefleet/runtime';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createPodProber, type PodProber, type ProbeTarget } from './pod-prober.ts';
+
+const TOKEN = 'a'.repeat(64);
+const servers: Server[] = [];
+const probers: PodProber[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  for (const prober of probers.splice(0)) await prober.close();
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function pod(handler: Handler): Promise<ProbeTarget> {
+  const server = createServer(handler);
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: TOKEN };
+}
+
+function prober(): PodProber {
+  const one = createPodProber('cluster');
+  probers.push(one);
+  return one;
+}
+
+function health(engine: EngineState): PodHealth {
+  return {
+    ...{ v: 1, podId: 'p', engine, engineName: 'sleep', engineVersion: '1', width: 1, inflight: 0 },
+    ...{ waiting: 0, pagesDone: 3, uptimeMs: 1, cpuPercent: 0, rssBytes: 1, settings: {} },
+    ...{ settingsVersion: 1, unknownSettings: [], configHash: 'h' },
+  } as PodHealth;
+}
+
+/** a gateway as R-031 wants it: it proves its token, and believes only an owner that does */
+function proving(engine: EngineState, token = TOKEN): Handler {
+  return (request, response) => {
+    const nonce = String(request.headers[PROOF_HEADERS.nonce]);
+    response.setHeader(PROOF_HEADERS.podProof, makeProof(token, 'pod', nonce));
+    response.end(JSON.stringify(health(engine)));
+  };
+}
+
+const CONTROL = { timeoutMs: 2_000, lane: 'control' } as const;
+
+describe('a probe (R-031, R-036)', () => {
+  test.each(['ready', 'busy', 'starting', 'dead'] as const)(
+    'tells_the_engine’s_own_word: %s',
+    async (engine) => {
+      const answer = await prober().probe(await pod(proving(engine)), CONTROL);
+      expect(answer.outcome).toBe(engine);
+      expect(answer.health).toMatchObject({ pagesDone: 3 });
+    },
+  );
+
+  test('shows_the_pod_that_we_are_its_owner_without_showing_the_token', async () => {
+    let seen: IncomingMessage['headers'] = {};
+    const target = await pod((request, response) => {
+      seen = request.headers;
+      proving('ready')(request, response);
+    });
+    await prober().probe(target, CONTROL);
+    const nonce = String(seen[PROOF_HEADERS.nonce]);
+    expect(constantTimeEqual(String(seen[PROOF_HEADERS.ownerProof]), makeProof(TOKEN, 'owner', nonce))).toBe(
+      true,
+    );
+    expect(JSON.stringify(seen)).not.toContain(TOKEN);
+  });
+
+  test('believes_nobody_who_cannot_prove_the_token', async () => {
+    const stranger = await pod(proving('ready', 'b'.repeat(64)));
+    expect(await prober().probe(stranger, CONTROL)).toEqual({ outcome: 'unproven', health: null });
+    const silent = await pod((_request, response) => response.end(JSON.stringify(health('ready'))));
+    expect((await prober().probe(silent, CONTROL)).outcome).toBe('unproven');
+  });
+
+  test('asks_with_a_fresh_nonce_and_a_fresh_connection_each_time', async () => {
+    const nonces = new Set<unknown>();
+    const ports = new Set<unknown>();
+    const target = await pod((request, response) => {
+      nonces.add(request.headers[PROOF_HEADERS.nonce]);
+      ports.add(request.socket.remotePort);
+      proving('ready')(request, response);
+    });
+    const one = prober();
+    for (let n = 0; n < 3; n += 1) await one.probe(target, CONTROL);
+    expect(nonces.size).toBe(3);
+    expect(ports.size).toBe(3);
+  });
+
+  test('tells_a_refused_connection_from_a_pod_that_hangs', async () => {
+    const [port] = await freePorts(1);
+    const gone = { url: `http://127.0.0.1:${port}`, token: TOKEN };
+    expect((await prober().probe(gone, CONTROL)).outcome).toBe('refused');
+    const hung = await pod(() => undefined);
+    expect((await prober().probe(hung, { ...CONTROL, timeoutMs: 100 })).outcome).toBe('timeout');
+  });
+
+  test('boots_that_hang_never_stand_in_the_way_of_a_probe_that_restores_a_pod', async () => {
+    const hung = await pod(() => undefined);
+    const alive = await pod(proving('ready'));
+    const one = prober();
+    const boots = Array.from({ length: 64 }, () => one.probe(hung, { timeoutMs: 1_500, lane: 'boot' }));
+    expect((await one.probe(alive, { timeoutMs: 1_000, lane: 'control' })).outcome).toBe('ready');
+    await Promise.all(boots);
+  });
+});
+
+describe('a trial page (L6)', () => {
+  const page = { text: '', markdown: '', confidence: null, width: 1, height: 1, dpi: 1, rotation: 0 };
+  const result = { ...page, engine: 'sleep', engineMs: 1 };
+
+  async function answer(status: number, body: unknown): Promise<string> {
+    const target = await pod((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        response.statusCode = status;
+        response.end(JSON.stringify(body));
+      });
+    });
+    return (await prober().trial(target, 2_000)).outcome;
+  }
+
+  test.each([
+    ['a page result', 200, result, 'page-read'],
+    ['something else', 200, { hello: 1 }, 'page-refused'],
+    ['a failed engine', 502, { code: 'engine_failed' }, 'page-refused'],
+    ['an engine that is not ready', 503, { code: 'engine_not_ready' }, 'page-refused'],
+    ['another owner', 409, { code: 'wrong_owner' }, 'wrong-owner'],
+    ['a full pod, which says nothing about itself', 429, { code: 'pod_full' }, 'ours'],
+  ])('%s', async (_name, status, body, outcome) => {
+    expect(await answer(status, body)).toBe(outcome);
+  });
+
+  test('is_a_real_picture_sent_with_the_pod’s_own_token', async () => {
+    let seen: IncomingMessage['headers'] = {};
+    let bytes = Buffer.alloc(0);
+    const target = await pod((request, response) => {
+      seen = request.headers;
+      request.on('data', (chunk: Buffer) => {
+        bytes = Buffer.concat([bytes, chunk]);
+      });
+      request.on('end', () => response.end(JSON.stringify(result)));
+    });
+    await prober().trial(target, 2_000);
+    expect(seen.authorization).toBe(`Bearer ${TOKEN}`);
+    expect(bytes.subarray(0, 8)).toEqual(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]));
+  });
+});
