@@ -93,6 +93,10 @@ describe('R-039: caps', () => {
     });
   });
 
+  test('a_lease_of_another_pool_is_no_matter', () => {
+    expect(capOf({ leases: [{ ...lease(5, 1), pool: 'chat' }] })).toMatchObject({ effective: 10, floor: 0 });
+  });
+
   test('a_schedule_narrows_and_lifts_only_within_its_window', () => {
     const window = { pool: 'ocr', fromMs: T0, untilMs: T0 + 10, minPods: 2, maxPods: 3 };
     expect(capOf({ schedule: [window] })).toMatchObject({ effective: 3, floor: 2, binds: 'schedule' });

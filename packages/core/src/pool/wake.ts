@@ -23,7 +23,7 @@ export function wakeAtMs(registry: Registry, memory: Memory, world: World): numb
     const pool = memory.pools[settings.name];
     if (pool === undefined) continue;
     if (pool.deficit > 0) times.push(nowMs + UNMET_SLEEP_MS);
-    times.push(pool.suspendedUntilMs, pool.refusedUntilMs);
+    times.push(pool.suspendedUntilMs, pool.refusedUntilMs, pool.pagesSuspendedUntilMs);
     times.push(...pool.surplusSinceMs.map((atMs) => atMs + idleTimeoutMs(settings)));
   }
   return Math.ceil(Math.min(...times.filter((atMs) => atMs > nowMs)));
