@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export interface TestNats {
   readonly credentialsFile: string;
   /** ends the server and removes its folder */
   stop(): Promise<void>;
-  /** SIGKILL waits for the end; SIGSTOP and SIGCONT return at once */
+  /** returns when it has ended, or, for SIGSTOP, stands still */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** starts it again on the same port, by default with the state it had */
   restart(options?: { emptyState?: boolean }): Promise<void>;
@@ -46,7 +46,8 @@ export async function startNats(options: { start?: boolean } = {}): Promise<Test
     const running = child;
     if (running === null || running.exitCode !== null || running.signalCode !== null) return;
     running.kill(signal);
-    if (signal === 'SIGSTOP' || signal === 'SIGCONT') return;
+    if (signal === 'SIGSTOP') return untilStopped(running.pid);
+    if (signal === 'SIGCONT') return;
     await new Promise((resolve) => running.once('exit', resolve));
   };
   const restart = async ({ emptyState = false } = {}) => {
@@ -86,6 +87,15 @@ async function launch(folder: string, port: number): Promise<ChildProcess> {
   }
   child.kill('SIGKILL');
   throw new Error(`nats-server did not start:\n${readFileSync(logFile, 'utf8')}`);
+}
+
+/** A signal is delivered some time after it was sent: until then the server still answers. */
+async function untilStopped(pid: number | undefined): Promise<void> {
+  for (;;) {
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+    if (stdout.startsWith('T')) return;
+    await sleep(10);
+  }
 }
 
 /** The few lines of the NATS protocol that one message needs; PONG says that the server has taken it. */

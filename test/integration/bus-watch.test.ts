@@ -40,7 +40,7 @@ describe('watching a bucket', () => {
     const startedMs = monotonicMs();
     await bucket.write('epoch', epoch(2), 1);
     await until(() => told.length === 2);
-    expect(monotonicMs() - startedMs).toBeLessThan(500);
+    expect(monotonicMs() - startedMs).toBeLessThan(1_500);
     expect(told).toEqual(['epoch=1', 'epoch=2']);
   });
 
@@ -123,7 +123,8 @@ describe('watching a bucket', () => {
 
   it('a_record_that_does_not_fit_is_not_told_and_the_next_one_is', async () => {
     watch('epoch');
-    await sleep(100);
+    // Only a bucket that exists answers.
+    expect(await bucket.keys()).toEqual([]);
     await nats.send('$KV.pagefleet_control.epoch', '{"v":2}', 'answer');
     await expect(bucket.get('epoch')).rejects.toMatchObject({ code: 'bus_unavailable' });
     await bucket.write('epoch', epoch(4), 1);

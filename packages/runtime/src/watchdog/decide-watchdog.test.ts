@@ -70,6 +70,15 @@ describe('decideWatchdog (R-019)', () => {
     expect(actions.map(({ kind }) => kind)).toEqual(['starved']);
   });
 
+  it('starvation_is_told_also_when_the_loop_turns_first_after_it', () => {
+    const kinds = play([{ afterMs: 9_000, turned: true }, ...ticks(5, true)]).map(({ kind }) => kind);
+    expect(kinds).toEqual(['starved']);
+  });
+
+  it('a_machine_that_starves_us_all_the_time_is_not_told_of_more_than_20_times_an_hour', () => {
+    expect(play(ticks(300, true, 9_000))).toHaveLength(20);
+  });
+
   it('a_loop_that_stays_silent_after_a_gap_is_still_found', () => {
     const kinds = play([{ afterMs: 500_000, turned: false }, ...ticks(300, false)]).map(({ kind }) => kind);
     expect(kinds).toEqual(['starved', 'report', 'report', 'end']);

@@ -28,6 +28,8 @@ export type WatchdogAction =
   | { readonly kind: 'recovered'; readonly silentMs: number }
   | { readonly kind: 'end'; readonly silentMs: number };
 
+type Decision = { state: WatchdogState; action: WatchdogAction };
+
 const HOUR_MS = 3_600_000;
 const NONE = { kind: 'none' } as const;
 
@@ -51,14 +53,9 @@ export function decideWatchdog(
   before: WatchdogState,
   seen: { nowMs: number; beat: number },
   limits: WatchdogLimits,
-): { state: WatchdogState; action: WatchdogAction } {
+): Decision {
   const { nowMs, beat } = seen;
   const gapMs = Math.max(0, nowMs - before.tickAtMs - 2 * limits.tickMs);
-  if (beat !== before.beat) {
-    const action: WatchdogAction =
-      before.reportedAtMs === null ? NONE : { kind: 'recovered', silentMs: nowMs - before.aliveAtMs };
-    return { state: { ...initialWatchdog(nowMs, beat), reportTimesMs: before.reportTimesMs }, action };
-  }
   const state: WatchdogState = {
     ...before,
     tickAtMs: nowMs,
@@ -66,28 +63,33 @@ export function decideWatchdog(
     starvedMs: before.starvedMs + gapMs,
   };
   const silentMs = nowMs - state.aliveAtMs;
-  if (silentMs >= limits.fatalMs) return { state, action: { kind: 'end', silentMs } };
-  if (state.starvedMs >= limits.stallMs && !state.starvationReported) {
-    return {
-      state: { ...state, starvationReported: true },
-      action: { kind: 'starved', starvedMs: state.starvedMs },
-    };
+  const wasStarved = state.starvedMs >= limits.stallMs && !state.starvationReported;
+  if (beat !== before.beat) {
+    const turned = { ...initialWatchdog(nowMs, beat), reportTimesMs: state.reportTimesMs };
+    if (before.reportedAtMs !== null) return { state: turned, action: { kind: 'recovered', silentMs } };
+    return wasStarved ? decideStarved(turned, state.starvedMs, limits) : { state: turned, action: NONE };
   }
-  return silentMs >= limits.stallMs ? decideReport(state, nowMs, limits) : { state, action: NONE };
+  if (silentMs >= limits.fatalMs) return { state, action: { kind: 'end', silentMs } };
+  if (wasStarved) return decideStarved({ ...state, starvationReported: true }, state.starvedMs, limits);
+  return silentMs >= limits.stallMs ? decideReport(state, silentMs, limits) : { state, action: NONE };
 }
 
-function decideReport(
-  state: WatchdogState,
-  nowMs: number,
-  limits: WatchdogLimits,
-): { state: WatchdogState; action: WatchdogAction } {
-  if (state.reportedAtMs !== null && nowMs - state.reportedAtMs < limits.repeatMs) {
-    return { state, action: NONE };
-  }
-  const recent = state.reportTimesMs.filter((atMs) => nowMs - atMs < HOUR_MS);
-  if (recent.length >= limits.maxReportsPerHour) return { state, action: NONE };
-  return {
-    state: { ...state, reportedAtMs: nowMs, reportTimesMs: [...recent, nowMs] },
-    action: { kind: 'report', silentMs: nowMs - state.aliveAtMs },
-  };
+function decideStarved(state: WatchdogState, starvedMs: number, limits: WatchdogLimits): Decision {
+  const counted = countReport(state, limits);
+  return counted ? { state: counted, action: { kind: 'starved', starvedMs } } : { state, action: NONE };
+}
+
+function decideReport(state: WatchdogState, silentMs: number, limits: WatchdogLimits): Decision {
+  const sinceLastMs = state.reportedAtMs === null ? Infinity : state.tickAtMs - state.reportedAtMs;
+  const counted = sinceLastMs < limits.repeatMs ? null : countReport(state, limits);
+  if (!counted) return { state, action: NONE };
+  return { state: { ...counted, reportedAtMs: state.tickAtMs }, action: { kind: 'report', silentMs } };
+}
+
+/** null when this hour's reports are used up */
+function countReport(state: WatchdogState, limits: WatchdogLimits): WatchdogState | null {
+  const recent = state.reportTimesMs.filter((atMs) => state.tickAtMs - atMs < HOUR_MS);
+  return recent.length < limits.maxReportsPerHour
+    ? { ...state, reportTimesMs: [...recent, state.tickAtMs] }
+    : null;
 }

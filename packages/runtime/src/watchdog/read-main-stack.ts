@@ -11,7 +11,7 @@ export function readMainStack(timeoutMs: number): Promise<string[] | null> {
     const timer = setTimeout(() => end(null), timeoutMs);
     function end(stack: string[] | null): void {
       clearTimeout(timer);
-      session.post('Debugger.resume');
+      // Disabling lets a paused thread go on.
       session.post('Debugger.disable', () => session.disconnect());
       resolve(stack);
     }

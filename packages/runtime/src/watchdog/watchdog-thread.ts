@@ -9,10 +9,10 @@ import type { WatchdogData } from './watchdog-data.ts';
 const data = workerData as WatchdogData;
 const counter = new Int32Array(data.beats);
 const tickMs = Math.max(10, Math.min(250, data.stallMs / 4));
-const STACK_TIMEOUT_MS = 1_000;
+const STACK_TIMEOUT_MS = 5_000;
 
 let state = initialWatchdog(monotonicMs(), Atomics.load(counter, 0));
-let reading = false;
+let reading: Promise<string[] | null> | null = null;
 
 const timer = setInterval(() => {
   const seen = { nowMs: monotonicMs(), beat: Atomics.load(counter, 0) };
@@ -43,15 +43,15 @@ async function apply(action: WatchdogAction): Promise<void> {
 }
 
 async function report(level: string, event: string, silentMs: number): Promise<void> {
-  if (reading) return print(level, event, { silentMs: Math.round(silentMs), stack: null });
-  reading = true;
-  const stack = await readMainStack(STACK_TIMEOUT_MS).catch(() => null);
-  reading = false;
-  print(level, event, {
-    silentMs: Math.round(silentMs),
-    stack,
-    ...(stack === null ? { note: 'no stack: the thread is inside native code or a system call' } : {}),
-  });
+  // A second stack is not asked for while one is awaited: the answer would be the same.
+  reading ??= readMainStack(STACK_TIMEOUT_MS)
+    .catch(() => null)
+    .finally(() => {
+      reading = null;
+    });
+  const stack = await reading;
+  const note = stack ? {} : { note: 'no stack: the thread is inside native code or a system call' };
+  print(level, event, { silentMs: Math.round(silentMs), stack, ...note });
 }
 
 /** Like a line of the logger, which belongs to the blocked thread. */
