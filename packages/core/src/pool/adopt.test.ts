@@ -35,6 +35,7 @@ describe('R-035: adoption', () => {
     const entries = Array.from({ length: 29 }, (_, i) => listed({ key: `k${i}` }));
     const plan = decide(fresh(entries, { pools: [settings({ minPods: 0, maxPods: 40 })] }));
     expect(plan.adoptions).toHaveLength(29);
+    expect(plan.transitions).toEqual([]);
     expect(plan.actions.filter((action) => action.kind === 'probe')).toHaveLength(29);
   });
 

@@ -218,11 +218,20 @@ describe('R-032: the third failed scheduled probe', () => {
   });
 
   test('waits_when_another_was_ended_within_the_minute', () => {
-    const second = unreachable('b', { ...asked('scheduled'), strikes: 2 });
-    const probes = new Map([...failed, ...answers('b', 'scheduled', 'refused')]);
-    const fleet = registry(pod, second, ...OTHERS.slice(1), serving('e'), serving('f'));
-    const plan = decide(world({ registry: fleet, probes, reports: reports(OTHERS_ANSWER) }));
-    expect(plan.actions.filter((action) => action.kind === 'terminate')).toHaveLength(1);
+    const second = unreachable('x', { ...asked('scheduled'), strikes: 2 });
+    const probes = new Map([...failed, ...answers('x', 'scheduled', 'refused')]);
+    const fleet = registry(pod, second, ...OTHERS);
+    const both = decide(world({ registry: fleet, probes, reports: reports(OTHERS_ANSWER) }));
+    expect(both.actions).toMatchObject([{ kind: 'terminate', podKey: 'a' }]);
+    expect(both.transitions.at(-1)).toMatchObject({
+      podKey: 'x',
+      event: { kind: 'probe-failed', strike: true },
+    });
+    const lone = { registry: registry(pod, ...OTHERS), probes: failed, reports: reports(OTHERS_ANSWER) };
+    expect(decide(world({ ...lone, memory: memory({ endsByProbeMs: [T0 - 59_999] }) })).actions).toEqual([]);
+    expect(decide(world({ ...lone, memory: memory({ endsByProbeMs: [T0 - 60_000] }) })).actions).toHaveLength(
+      1,
+    );
   });
 
   test('after_an_answer_of_the_pod_itself_that_its_engine_is_dead_terminates_without_other_witnesses', () => {

@@ -84,6 +84,27 @@ describe('rent or wait', () => {
     expect(secondsUntilRent(world({ ...ONE_FULL, reports: half }), 1_000)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  test('a_pause_of_the_machine_is_not_charged_as_waiting', () => {
+    const paused = memory({ debtAtMs: T0 - 3_600_000, deficit: 100 });
+    const work = reports(full('a'), { inflight: 8, waiting: 100 });
+    const plan = decide(world({ ...ONE_FULL, memory: paused, reports: work }));
+    expect(plan.memory.pools.ocr?.debtPageMs).toBe(100 * 10_000);
+  });
+
+  test('the_sum_never_grows_beyond_one_ramp', () => {
+    const held = memory({ debtPageMs: 1e12, debtAtMs: T0, deficit: 100 });
+    const work = reports(full('a'), { inflight: 8, waiting: 100 });
+    const plan = decide(
+      world({
+        registry: registry(serving('a')),
+        pools: [settings({ maxPods: 1 })],
+        memory: held,
+        reports: work,
+      }),
+    );
+    expect(plan.memory.pools.ocr?.debtPageMs).toBe(4 * 8 * 700_000);
+  });
+
   test('R-033_pods_set_aside_and_our_boots_are_capacity', () => {
     const pods = registry(
       serving('a'),
@@ -327,6 +348,18 @@ describe('shedding', () => {
     const pods = registry(...['a', 'b', 'c'].map((key) => serving(key, { priceUsdPerHour: 1 })));
     const plan = decide(world({ registry: pods, limits: { usdPerHour: 1.5, usdPerDay: 100 } }));
     expect(plan.transitions).toHaveLength(2);
+  });
+
+  test('pods_that_leave_already_are_no_reason_to_send_more_after_them', () => {
+    const pods = registry(terminating('a', { priceUsdPerHour: 1 }), serving('b', { priceUsdPerHour: 1 }));
+    const plan = decide(world({ registry: pods, limits: { usdPerHour: 1, usdPerDay: 100 } }));
+    expect(plan.transitions).toEqual([]);
+  });
+
+  test('what_is_above_the_cap_stays_while_the_workers_are_unknown', () => {
+    const pods = registry(serving('a'), serving('b'));
+    const plan = decide(world({ registry: pods, pools: [settings({ maxPods: 1 })], reports: null }));
+    expect(plan.transitions).toEqual([]);
   });
 
   test('down_ends_boots_drains_the_rest_and_ends_idle_ones_at_once', () => {
