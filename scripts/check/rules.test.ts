@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkBoundaries } from './boundaries.ts';
 import { checkCorePurity } from './core-purity.ts';
+import { checkDocuments } from './documents.ts';
 import { checkFileSizes } from './file-sizes.ts';
 import { checkLeftovers } from './leftovers.ts';
 import { checkLockfileHosts } from './lockfile-hosts.ts';
@@ -115,6 +116,18 @@ describe('pnpm check', () => {
     ['randomness_in_core', checkCorePurity, core('export const r = () => Math.random();\n'), 'randomness'],
     ['a_log_in_core', checkCorePurity, core("console.log('x');\n"), 'does not log'],
     ['a_promise_in_core', checkCorePurity, core('export async function f() {}\n'), 'no promises'],
+    [
+      'a_reference_page_that_is_not_what_the_schema_says',
+      checkDocuments,
+      { 'docs/config.md': 'old', 'docs/http-api.md': '' },
+      'docs/config.md is not',
+    ],
+    [
+      'an_error_code_that_is_not_documented',
+      checkDocuments,
+      { 'docs/config.md': '', 'docs/http-api.md': '' },
+      'lacks the row: | `queue_full`',
+    ],
     ['a_long_source_file', checkFileSizes, core(lines(401)), '401 lines, at most 400'],
     ['a_long_test', checkFileSizes, { 'packages/core/src/a.test.ts': lines(601) }, 'at most 600'],
     ['a_long_script', checkFileSizes, { 'scripts/a.mjs': lines(101) }, 'at most 100'],

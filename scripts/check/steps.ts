@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { checkBoundaries } from './boundaries.ts';
 import { checkCorePurity } from './core-purity.ts';
+import { checkDocuments } from './documents.ts';
 import { checkFileSizes } from './file-sizes.ts';
 import { checkLeftovers } from './leftovers.ts';
 import { checkLockfileHosts } from './lockfile-hosts.ts';
@@ -19,6 +20,7 @@ export const STEPS: readonly Step[] = [
   { name: 'file sizes', run: checkFileSizes },
   { name: 'leftovers', run: checkLeftovers },
   { name: 'no hosts in the lock file', run: checkLockfileHosts },
+  { name: 'documents', run: checkDocuments },
   { name: 'format and lint', run: (root) => runTool(root, 'biome', ['check', '--error-on-warnings', '.']) },
   { name: 'types', run: (root) => runTool(root, 'tsc', ['-p', '.']) },
   { name: 'types of core', run: checkCoreTypes },
