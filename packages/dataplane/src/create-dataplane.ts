@@ -185,7 +185,7 @@ function createState(options: DataplaneOptions) {
     slots,
     queues,
     podConnections: (width) => Math.max(sizes.perPod, width),
-    limits: () => ({ ...config.limits, maxInFlight: limits().maxInFlight }),
+    limits: () => ({ ...config.limits, ...config.control, maxInFlight: limits().maxInFlight }),
     bootDeadlineMs: (name) => config.pools.find((pool) => pool.name === name)?.bootDeadlineMs ?? 0,
     onUrgent: urgent,
   });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OcrResponse } from '@pagefleet/contract';
 import { freePorts } from '@pagefleet/runtime';
 import { describe, expect, test } from 'vitest';
@@ -97,6 +98,44 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
     await rig.expectAllGivenBack();
   });
 
+  test('a_pod_that_broke_off_and_proves_itself_takes_pages_again_though_nobody_answers (R-031)', async () => {
+    const rig = await startRig({ pods: [[{ kind: 'cut' }, { kind: 'read' }]] });
+    const answer = await rig.post(PNG);
+    expect(answer.status).toBe(200);
+    expect(rig.pods[0]?.pages.map((page) => page.id)).toEqual(['boot-1-1', 'boot-1-2']);
+    expect(rig.dataplane.report().pods.p0?.suspect).toMatchObject({ n: 1, kind: 'unreachable' });
+  });
+
+  test('a_pod_that_answers_as_somebody_else_stays_out', async () => {
+    const rig = await startRig({ pods: [[{ kind: 'cut' }, { kind: 'read' }]] });
+    rig.grant([{ token: 'another' }]);
+    const answering = rig.post(PNG);
+    await expect.poll(() => rig.dataplane.report().pods.p0?.suspect?.kind).toBe('unreachable');
+    await sleep(1_000);
+    expect(rig.pods[0]?.pages).toHaveLength(1);
+    rig.grant([{ answeredSuspect: 1 }]);
+    expect((await answering).status).toBe(200);
+  });
+
+  test('a_language_the_engines_lack_is_the_requests_fault_and_sets_no_pod_aside', async () => {
+    const body = {
+      object: 'error',
+      code: 'bad_request',
+      message: 'language zzz is not installed',
+      param: 'languages',
+    };
+    const rig = await startRig({ pods: [[{ kind: 'answer', status: 400, body }]] });
+    const answer = await rig.post(PNG, {}, '/v1/ocr?languages=zzz');
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'bad_request',
+      param: 'languages',
+      message: body.message,
+    });
+    expect(rig.pods[0]?.pages).toHaveLength(1);
+    expect(rig.dataplane.report().pods.p0?.suspect).toBeUndefined();
+  });
+
   test('a_full_pod_costs_nothing_and_the_page_waits', async () => {
     const full = refused('pod_full', 429);
     const rig = await startRig({ pods: [[full, full, full, full, full, { kind: 'read' }]] });
@@ -111,7 +150,10 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
     expect(answer.status).toBe(504);
     expect(await answer.json()).toMatchObject({ code: 'page_deadline' });
     expect(rig.pods[0]?.deleted).toEqual(['boot-1-1']);
-    expect(rig.dataplane.report().pods.p0?.suspect).toMatchObject({ kind: 'unreachable' });
+    expect(rig.dataplane.report().pods.p0?.suspect).toMatchObject({
+      kind: 'unreachable',
+      code: 'page_deadline',
+    });
     await rig.expectAllGivenBack();
   });
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PageResult } from '@pagefleet/contract';
+import { type PageResult, type PodHealth, PROOF_HEADERS } from '@pagefleet/contract';
+import { makeProof } from '@pagefleet/runtime';
 
 /** How the pod treats the next pages; the last one stays in force. */
 export type Behaviour =
@@ -43,6 +44,10 @@ export async function startFakePod(...first: Behaviour[]): Promise<FakePod> {
       deleted.push(request.url?.split('/').at(-1) ?? '');
       if (pod.deleteAnswers === 'nothing') request.socket.destroy();
       else json(response, 200, { state: pod.deleteAnswers });
+      return;
+    }
+    if (request.url === '/healthz') {
+      health(request, response);
       return;
     }
     const behaviour = (queue.length > 1 ? queue.shift() : queue[0]) ?? { kind: 'read' };
@@ -128,6 +133,32 @@ function result(id: string): PageResult {
     ],
   };
 }
+
+/** Proves the identity of the pod with this token, as a gateway does. */
+function health(request: IncomingMessage, response: ServerResponse): void {
+  const nonce = String(request.headers[PROOF_HEADERS.nonce]);
+  response.setHeader(PROOF_HEADERS.podProof, makeProof('token-0', 'pod', nonce));
+  json(response, 200, HEALTH);
+}
+
+const HEALTH: PodHealth = {
+  v: 1,
+  podId: 'p0',
+  engine: 'ready',
+  engineName: 'fake',
+  engineVersion: '1',
+  width: 1,
+  inflight: 0,
+  waiting: 0,
+  pagesDone: 0,
+  uptimeMs: 1,
+  cpuPercent: 0,
+  rssBytes: 1,
+  settings: {},
+  settingsVersion: 1,
+  unknownSettings: [],
+  configHash: 'x',
+};
 
 function json(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);

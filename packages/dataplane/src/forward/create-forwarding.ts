@@ -9,6 +9,7 @@ import { createReadAhead, type ReadAhead } from '../queue/read-ahead.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createEmptyPools } from './empty-pools.ts';
 import { createPodTable, type PodTable } from './pod-table.ts';
+import { createSuspectProber } from './probe-suspects.ts';
 import { createPageRunner } from './run-page.ts';
 
 export interface ForwardingOptions {
@@ -26,6 +27,8 @@ export interface ForwardingOptions {
     readonly pageAttempts: number;
     readonly pageDeadlineMs: number;
     readonly connectTimeoutMs: number;
+    readonly probeIntervalMs: number;
+    readonly probeTimeoutMs: number;
   };
   /** longest boot of a pod of this pool */
   bootDeadlineMs(pool: string): number;
@@ -80,6 +83,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     run: (placed) => void runPage(placed),
   });
   const emptyPools = createEmptyPools({ ...options, pods });
+  const prober = createSuspectProber({ ...options, pods, onRestored: wake });
 
   function wake(): void {
     dispatcher.wake();
@@ -104,6 +108,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
       for (const job of emptyPools.hopeless()) {
         job.settle({ kind: 'failed', error: noPod(job.pool) });
       }
+      prober.tick();
       wake();
     },
   };

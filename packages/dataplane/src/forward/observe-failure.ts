@@ -1,6 +1,5 @@
-import { isErrorCode } from '@pagefleet/contract';
+import { type ErrorCode, isErrorCode } from '@pagefleet/contract';
 import type { PageFailure } from '@pagefleet/core';
-import type { PodAnswer } from './pod-client.ts';
 
 /** Why we ended a dispatch; the reason of its abort signal. */
 export type StopReason = 'client_gone' | 'timed_out' | 'cancelled';
@@ -30,17 +29,43 @@ export function observeFailure(error: unknown, stopped: StopReason | null): Page
   return { kind: 'cut' };
 }
 
-export function observeStatus({ status, text }: PodAnswer): PageFailure {
-  const code = errorCodeOf(text);
-  return code === null ? { kind: 'status', status } : { kind: 'status', status, code };
+/** What a pod says about a page it did not read, as its gateway writes it. */
+export interface PodRefusal {
+  readonly code: ErrorCode | null;
+  readonly message: string | null;
+  readonly param: string | null;
 }
 
-function errorCodeOf(text: string) {
+/**
+ * A page that asks for a language the engines do not have is the request's fault, not the pod's: it is told as such, or
+ * anybody could set the pods aside one by one.
+ */
+export function isRequestFault(refusal: PodRefusal | null): boolean {
+  return refusal?.code === 'bad_request' && refusal.param === 'languages';
+}
+
+export function observeStatus(status: number, refusal: PodRefusal): PageFailure {
+  if (isRequestFault(refusal)) return { kind: 'status', status: 422 };
+  return refusal.code === null ? { kind: 'status', status } : { kind: 'status', status, code: refusal.code };
+}
+
+/** `secrets` are texts that no answer of ours may show (R-025); a message with one of them is not passed on. */
+export function parseRefusal(text: string, secrets: readonly string[]): PodRefusal {
+  const body = parseObject(text);
+  const code = isErrorCode(body.code) ? body.code : null;
+  const safe = typeof body.message === 'string' && !secrets.some((secret) => text.includes(secret));
+  return {
+    code,
+    message: code !== null && safe ? String(body.message) : null,
+    param: typeof body.param === 'string' ? body.param : null,
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> {
   try {
-    const body: unknown = JSON.parse(text);
-    const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null;
-    return isErrorCode(code) ? code : null;
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    return null;
+    return {};
   }
 }

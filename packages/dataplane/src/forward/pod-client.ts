@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GATEWAY_PATHS, PROOF_HEADERS } from '@pagefleet/contract';
 import { type Dispatcher, Pool } from 'undici';
 
 export interface PodClientLimits {
@@ -13,6 +14,8 @@ export interface PodClient {
   post(request: PageRequest): Promise<PodAnswer>;
   /** Connections of its own, so that ending a page never waits behind pages. */
   delete(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<PodAnswer>;
+  /** Over the control connections too. */
+  health(headers: Record<string, string>, signal: AbortSignal): Promise<PodHealthAnswer>;
   readonly connections: number;
   /** Takes no further page and lets those in flight end; they can still be ended by `delete` until then. */
   retire(): Promise<void>;
@@ -30,6 +33,10 @@ interface PageRequest {
 export interface PodAnswer {
   readonly status: number;
   readonly text: string;
+}
+
+export interface PodHealthAnswer extends PodAnswer {
+  readonly proof: string | null;
 }
 
 const CONTROL_CONNECTIONS = 16;
@@ -74,6 +81,11 @@ export function createPodClient(url: string, limits: PodClientLimits): PodClient
     },
     async delete(path, headers, signal) {
       return answerOf(await control.request({ method: 'DELETE', path, headers, signal }));
+    },
+    async health(headers, signal) {
+      const answer = await control.request({ method: 'GET', path: GATEWAY_PATHS.health, headers, signal });
+      const proof = answer.headers[PROOF_HEADERS.podProof];
+      return { ...(await answerOf(answer)), proof: typeof proof === 'string' ? proof : null };
     },
     async retire() {
       await pages.close();

@@ -1,16 +1,12 @@
-import { ERRORS, PagefleetError } from '@pagefleet/contract';
-import {
-  type Attempt,
-  classifyFailure,
-  decideRetry,
-  type FailureVerdict,
-  type SlotBook,
-} from '@pagefleet/core';
+import type { PagefleetError } from '@pagefleet/contract';
+import { classifyFailure, decideRetry, type FailureVerdict, type SlotBook } from '@pagefleet/core';
 import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
 import type { PageJob, PageOutcome } from '../queue/page-job.ts';
 import type { PlacedPage } from './dispatcher.ts';
 import { endReading } from './end-reading.ts';
+import type { PodRefusal } from './observe-failure.ts';
+import { clientGone, pageError } from './page-error.ts';
 import type { PodTable } from './pod-table.ts';
 import { type DispatchOutcome, sendPage } from './send-page.ts';
 
@@ -65,7 +61,7 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
 
   async function afterFailure(
     placed: PlacedPage,
-    { failure, message }: Failed,
+    { failure, refusal }: Failed,
     sentAtMs: number,
   ): Promise<void> {
     const { job, pod, dispatchId } = placed;
@@ -80,45 +76,25 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
     job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
     if (verdict.counted) pod.stats.used += 1;
     release(placed);
-    act(job, message);
+    act(job, refusal);
   }
 
-  function act(job: PageJob, message: string | null): void {
+  function act(job: PageJob, refusal: PodRefusal | null): void {
     if (job.signal.aborted) {
-      fail(job, new PagefleetError('client_gone', 'the client hung up'));
+      fail(job, clientGone());
       return;
     }
     const { pageAttempts } = options.limits();
     const budget = { maxAttempts: pageAttempts, deadlineAtMs: job.deadlineAtMs ?? Number.POSITIVE_INFINITY };
     const decision = decideRetry(job.attempts, budget, nowMs());
-    switch (decision.kind) {
-      case 'dispatch':
-        job.exclude = decision.exclude;
-        metrics.pageRetried(job.pool);
-        options.putBack(job, decision.pauseMs);
-        return;
-      case 'park':
-        for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
-        fail(
-          job,
-          new PagefleetError('page_parked', parkedMessage(message), { details: attemptsOf(job.attempts) }),
-        );
-        return;
-      case 'drop':
-        fail(job, new PagefleetError('client_gone', 'the client hung up'));
-        return;
-      case 'confirm_over':
-        // Asked above, whatever the failure: an open reading is learnt about or given up before this point.
-        fail(job, new PagefleetError('pod_failed', 'the pod that read the page broke off'));
-        return;
-      default:
-        fail(
-          job,
-          new PagefleetError(decision.code, message ?? ERRORS[decision.code].doc, {
-            details: attemptsOf(job.attempts),
-          }),
-        );
+    if (decision.kind === 'dispatch') {
+      job.exclude = decision.exclude;
+      metrics.pageRetried(job.pool);
+      options.putBack(job, decision.pauseMs);
+      return;
     }
+    if (decision.kind === 'park') for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
+    fail(job, pageError(decision, job.attempts, refusal));
   }
 
   function recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
@@ -145,14 +121,4 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
   }
 
   return run;
-}
-
-function attemptsOf(attempts: readonly Attempt[]): { attempts: string[] } {
-  return { attempts: attempts.map(({ verdict }) => verdict.code) };
-}
-
-function parkedMessage(message: string | null): string {
-  return message === null
-    ? ERRORS.page_parked.doc
-    : `two pods failed on this page; the last one said: ${message}`;
 }

@@ -4,7 +4,13 @@ import type { PageFailure } from '@pagefleet/core';
 import { Compile } from 'typebox/compile';
 import type { PageJob } from '../queue/page-job.ts';
 import type { HeldBytes } from '../read/held-bytes.ts';
-import { observeFailure, observeStatus, type StopReason } from './observe-failure.ts';
+import {
+  observeFailure,
+  observeStatus,
+  type PodRefusal,
+  parseRefusal,
+  type StopReason,
+} from './observe-failure.ts';
 import type { PodAnswer } from './pod-client.ts';
 import type { PodEntry } from './pod-table.ts';
 
@@ -18,8 +24,8 @@ export interface Dispatch {
 
 export type DispatchOutcome =
   | { readonly kind: 'read'; readonly result: PageResult }
-  /** `message` is what the pod said about it, fit for the client */
-  | { readonly kind: 'failed'; readonly failure: PageFailure; readonly message: string | null };
+  /** `refusal` is what the pod said about it, if it said anything */
+  | { readonly kind: 'failed'; readonly failure: PageFailure; readonly refusal: PodRefusal | null };
 
 /** The gateway gives up at the deadline and says so; only a pod that does not say so is cut off a little later. */
 const GRACE_MS = 2_000;
@@ -47,7 +53,7 @@ export async function sendPage(dispatch: Dispatch): Promise<DispatchOutcome> {
       timeoutMs: dispatch.timeoutMs + 2 * GRACE_MS,
       signal: abort.signal,
     });
-    return readAnswer(answer);
+    return readAnswer(answer, pod);
   } catch (error) {
     return failed(observeFailure(error, stopped));
   } finally {
@@ -73,20 +79,17 @@ function bodyOf(held: HeldBytes) {
   return held.place === 'memory' ? held.bytes : createReadStream(held.path);
 }
 
-function readAnswer(answer: PodAnswer): DispatchOutcome {
-  if (answer.status !== 200) return failed(observeStatus(answer), messageOf(answer.text));
-  const result = parseJson(answer.text);
+function readAnswer({ status, text }: PodAnswer, pod: PodEntry): DispatchOutcome {
+  if (status !== 200) {
+    const refusal = parseRefusal(text, [new URL(pod.url).host, pod.token]);
+    return failed(observeStatus(status, refusal), refusal);
+  }
+  const result = parseJson(text);
   return resultOf.Check(result) ? { kind: 'read', result } : failed({ kind: 'bad_answer' });
 }
 
-function failed(failure: PageFailure, message: string | null = null): DispatchOutcome {
-  return { kind: 'failed', failure, message };
-}
-
-function messageOf(text: string): string | null {
-  const body = parseJson(text);
-  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : null;
-  return typeof message === 'string' ? message : null;
+function failed(failure: PageFailure, refusal: PodRefusal | null = null): DispatchOutcome {
+  return { kind: 'failed', failure, refusal };
 }
 
 function parseJson(text: string): unknown {

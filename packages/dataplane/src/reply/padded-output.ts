@@ -34,6 +34,7 @@ export function createPaddedOutput(exchange: Exchange, options: PaddedOutputOpti
   let heldBytes = 0;
   let committed = false;
   let timer = setTimeout(pad, options.afterMs);
+  exchange.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
 
   function pad(): void {
     commit();
