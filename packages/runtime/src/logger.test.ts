@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { PagefleetError, type Slice } from '@pagefleet/contract';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLogger, type Logger } from './logger.ts';
 import { redact } from './redact.ts';
+
+// Other processes are started here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = '5e'.repeat(32);
 

@@ -199,6 +199,8 @@ const PoolConfig = Type.Object(
       description: 'A pod that has not heard from its owner for this long ends itself (R-044).',
     }),
     languages: Type.Array(Type.String({ pattern: '^[a-z]{3}(_[a-z]+)?$' }), {
+      minItems: 1,
+      maxItems: 8,
       default: ['eng'],
       description: 'Languages of the CPU engine, unless the request names others.',
     }),
@@ -246,6 +248,7 @@ export const ConfigSchema = Type.Object(
     listen: section(
       {
         host: Type.String({
+          minLength: 1,
           default: '127.0.0.1',
           description: 'Address of the endpoint. Anything but loopback needs API keys.',
           reload: 'restart',

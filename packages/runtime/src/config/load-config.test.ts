@@ -187,6 +187,8 @@ describe('what is refused', () => {
     ['pools: {name: a}', 'pools', 'a mapping'],
     ['pools: [{}]', 'pools[0].name', 'nothing'],
     ['pools: [a]', 'pools[0]', '"a"'],
+    ['pools: [{name: a, languages: []}]', 'pools[0].languages', 'a list of 0'],
+    ['listen: {host: ""}', 'listen.host', '""'],
     ['pools: [{name: a, page_timeout: 15m}]', 'pools[0].page_timeout', '"15m"'],
     ['cluster: "a\\0"', 'cluster', '"a\\u0000"'],
     ['- a', 'configuration', 'a list of 1'],

@@ -62,7 +62,9 @@ function table(members: [string, SettingSchema][], parent: string, withVariable:
 
 function expected(schema: SettingSchema): string {
   const { items } = schema;
-  return items && !items.properties ? `a list of ${describeExpected(items)}` : describeExpected(schema);
+  return items && !items.properties
+    ? `${describeExpected(schema)}, each ${describeExpected(items)}`
+    : describeExpected(schema);
 }
 
 function show(value: unknown): string {

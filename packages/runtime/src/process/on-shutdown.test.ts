@@ -2,7 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+
+// Other processes are started here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 type Child = ChildProcessByStdio<null, Readable, null>;
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   isSameProcess,
   observeProcess,
@@ -8,6 +8,9 @@ import {
   parseStat,
   signalProcess,
 } from './process-identity.ts';
+
+// Other processes are started here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const children: ChildProcess[] = [];
 afterEach(() => {
