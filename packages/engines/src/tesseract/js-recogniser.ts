@@ -30,7 +30,7 @@ export function createJsRecogniser(width: number, pagesPerWorker = PAGES_PER_WOR
   });
 
   async function open(): Promise<void> {
-    folder = await createLanguageFolder();
+    folder ??= await createLanguageFolder();
     readers = createJsWorkers({
       size: width,
       languages: ['eng'],

@@ -76,7 +76,16 @@ export function createJsWorkers(options: JsWorkersOptions): JsWorkers {
 
   return {
     async open() {
-      idle = await Promise.all(Array.from({ length: options.size }, () => startWorker(options)));
+      const starts = await Promise.allSettled(
+        Array.from({ length: options.size }, () => startWorker(options)),
+      );
+      const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+      const failed = starts.find((start) => start.status === 'rejected');
+      if (failed) {
+        await Promise.all(started.map((worker) => worker.api.terminate()));
+        throw failed.reason;
+      }
+      idle = started;
     },
     use,
     async close() {
