@@ -1,0 +1,87 @@
+import { type ListingHistory, NO_LISTING, type Pod, recordListing } from '@pagefleet/core';
+import { describe, expect, test } from 'vitest';
+import { downFleet } from './down-fleet.ts';
+import { servingPod, T0 } from './test-kit/pods.ts';
+
+/** A fleet whose pods end when they are told, and listings that come when asked for. */
+function setUp(options: { ends: boolean; listsStranger?: boolean }) {
+  let pods: Pod[] = [servingPod('a'), servingPod('b')];
+  let listing: ListingHistory = NO_LISTING;
+  let now = T0;
+  const stops: (number | null)[] = [];
+  const mark = (clusterId: string) => ({ clusterId, podKey: 'k', pool: 'ocr', width: 1, configHash: 'h' });
+  const deps = {
+    clusterId: 'us',
+    nowMs: () => {
+      now += 2_000;
+      return now;
+    },
+    pods: () => pods,
+    listing: () => listing,
+    stop: (drainTimeoutMs: number | null) => {
+      stops.push(drainTimeoutMs);
+      if (options.ends) pods = [];
+    },
+    wantListing: () => {
+      const stranger = {
+        id: 'x',
+        name: 'x',
+        status: 'running',
+        url: null,
+        priceUsdPerHour: 0,
+        createdAtMs: 0,
+      } as const;
+      const theirs = options.listsStranger ? mark('us') : mark('others');
+      now += 1;
+      const startedAtMs = now;
+      now += 1;
+      const entry = { ...stranger, mark: theirs };
+      listing = recordListing(listing, { startedAtMs, endedAtMs: now, pods: [entry] });
+    },
+    inFlight: () => 3,
+    hourlyUsd: () => 0,
+    graceMs: 1_000,
+  };
+  const run = async (keepPods: boolean) => {
+    const lines: { type: string; [key: string]: unknown }[] = [];
+    const request = { keepPods, drainTimeoutMs: null };
+    for await (const line of downFleet(request, deps)) lines.push(line);
+    return lines;
+  };
+  return { run, stops, listing: () => listing };
+}
+
+describe('down (DESIGN 3, Stopping)', () => {
+  test('is_done_only_when_two_listings_begun_after_the_last_pod_left_show_none_of_ours', async () => {
+    const { run, listing, stops } = setUp({ ends: true });
+    const lines = await run(false);
+    expect(stops).toEqual([null]);
+    expect(lines.at(-1)).toEqual({ type: 'done', ended: 0, remaining: [], live_hourly_usd: 0 });
+    expect(listing().previous).not.toBeNull();
+  });
+
+  test('a_pod_of_ours_that_only_the_listing_knows_is_not_overlooked', async () => {
+    const lines = await setUp({ ends: true, listsStranger: true }).run(false);
+    expect(lines.at(-1)).toMatchObject({ type: 'failed', code: 'pods_remain', remaining: ['x'] });
+  });
+
+  test('pods_that_do_not_end_are_named_because_they_may_still_bill', async () => {
+    const lines = await setUp({ ends: false }).run(false);
+    expect(lines[0]).toMatchObject({ type: 'progress', remaining: 2, in_flight: 6 });
+    expect(lines.at(-1)).toMatchObject({ type: 'failed', remaining: ['id-a', 'id-b'] });
+  });
+
+  test('an_unchanged_state_is_told_again_so_that_silence_never_means_the_end', async () => {
+    const lines = await setUp({ ends: false }).run(false);
+    expect(lines.filter((line) => line.type === 'progress').length).toBeGreaterThan(3);
+  });
+
+  test('kept_pods_are_named_with_what_they_bill_and_nothing_is_stopped', async () => {
+    const { run, stops } = setUp({ ends: true });
+    const lines = await run(true);
+    expect(stops).toEqual([]);
+    expect(lines).toMatchObject([
+      { type: 'kept', pods: [{ id: 'id-a' }, { id: 'id-b' }], live_hourly_usd: 0 },
+    ]);
+  });
+});

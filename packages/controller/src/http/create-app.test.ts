@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config, FleetPlan, FleetStatus } from '@pagefleet/contract';
+import { afterAll, describe, expect, test } from 'vitest';
+import { quietLogger } from '../test-kit/quiet-logger.ts';
+import { createAuthorise } from './authorise.ts';
+import { createControllerApp } from './create-app.ts';
+import type { DownRequest } from './down-route.ts';
+
+const OPERATOR_TOKEN = 'the-operators-token';
+const CLIENT_KEY = 'a-clients-key';
+const OPERATOR_KEY = 'an-operators-key';
+const folder = mkdtempSync(join(tmpdir(), 'app-'));
+writeFileSync(join(folder, 'operator-token'), `${OPERATOR_TOKEN}\n`);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
+const KEYS = [
+  { name: 'c', sha256: sha256(CLIENT_KEY), role: 'client' },
+  { name: 'o', sha256: sha256(OPERATOR_KEY), role: 'operator' },
+];
+
+function appWith(apiKeys: unknown[] = []) {
+  const downs: DownRequest[] = [];
+  const config = { apiKeys, listen: { host: '127.0.0.1', port: 8_080 } } as unknown as Config;
+  const built = createControllerApp({
+    logger: quietLogger().logger,
+    authorise: createAuthorise({ config, operatorTokenFile: join(folder, 'operator-token') }),
+    status: async () => ({ cluster: 'c' }) as FleetStatus,
+    plan: async () => ({ reasons: ['because'] }) as unknown as FleetPlan,
+    health: () => ({ status: 'ok' }),
+    metrics: async () => ({ contentType: 'text/plain', text: 'pagefleet_pods_ready 1\n' }),
+    models: () => ['ocr', 'fine-ocr'],
+    down: (request) => {
+      downs.push(request);
+      return (async function* () {
+        yield { type: 'progress', remaining: 1 };
+        yield { type: 'done', remaining: [] };
+      })();
+    },
+  });
+  return { ...built, downs };
+}
+
+const HERE = { host: '127.0.0.1:8080' };
+const bearer = (token: string) => ({ ...HERE, authorization: `Bearer ${token}` });
+
+describe('before it is ready (R-008)', () => {
+  test('known_paths_answer_503_starting_with_retry_after_and_unknown_ones_404', async () => {
+    const { app, ready } = appWith();
+    const early = await app.inject({ url: '/v1/fleet/status', headers: HERE });
+    expect(early.statusCode).toBe(503);
+    expect(early.json()).toMatchObject({ code: 'starting' });
+    expect(early.headers['retry-after']).toBeDefined();
+    expect((await app.inject({ url: '/v1/nothing', headers: HERE })).statusCode).toBe(404);
+    ready();
+    expect((await app.inject({ url: '/v1/fleet/status', headers: HERE })).statusCode).toBe(200);
+  });
+});
+
+describe('without api keys', () => {
+  const { app, ready, downs } = appWith();
+  ready();
+  const get = (url: string, headers: Record<string, string> = HERE) => app.inject({ url, headers });
+
+  test('everybody_here_is_a_client_and_no_operator', async () => {
+    for (const url of ['/v1/fleet/status', '/v1/runpod/status', '/v1/models', '/metrics', '/healthz']) {
+      expect((await get(url)).statusCode, url).toBe(200);
+    }
+    const refused = await get('/v1/fleet/plan');
+    expect(refused.statusCode).toBe(403);
+    expect(refused.json().message).toContain('operator');
+    expect((await get('/v1/fleet/plan', bearer(OPERATOR_TOKEN))).json()).toEqual({ reasons: ['because'] });
+  });
+
+  test('a_wrong_token_is_not_taken_for_none', async () => {
+    expect((await get('/v1/fleet/status', bearer('guess'))).statusCode).toBe(401);
+  });
+
+  test.each([
+    ['a name that somebody else points here', { host: 'evil.example:8080' }],
+    ['a page of another site', { ...HERE, origin: 'http://evil.example' }],
+    ['a page of another port', { ...HERE, origin: 'http://127.0.0.1:3000' }],
+    ['a page without a site', { ...HERE, origin: 'null' }],
+  ])('a_browser_that_comes_by_way_of_%s_is_refused', async (_name, headers) => {
+    expect((await get('/v1/fleet/status', headers)).statusCode).toBe(403);
+  });
+
+  test.each(['127.0.0.1:8080', 'localhost:8080', '[::1]:8080'])('%s is our own name', async (host) => {
+    expect((await get('/v1/fleet/status', { host, origin: `http://${host}` })).statusCode).toBe(200);
+  });
+
+  test('models_are_listed_as_openai_does', async () => {
+    expect((await get('/v1/models')).json()).toMatchObject({
+      object: 'list',
+      data: [{ id: 'ocr', object: 'model' }, { id: 'fine-ocr' }],
+    });
+  });
+
+  const down = (payload: string, headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url: '/v1/fleet/down', payload, headers });
+  const JSON_BODY = { ...bearer(OPERATOR_TOKEN), 'content-type': 'application/json' };
+
+  test('down_needs_the_operator_and_a_strict_json_body', async () => {
+    const good = '{"keep_pods":false}';
+    expect((await down(good, { ...HERE, 'content-type': 'application/json' })).statusCode).toBe(403);
+    const form = { ...bearer(OPERATOR_TOKEN), 'content-type': 'text/plain' };
+    expect((await down(good, form)).statusCode).toBe(415);
+    for (const body of ['{}', '{"keep_pods":"no"}', '{"keep_pods":false,"keep_podz":true}', '[]']) {
+      expect((await down(body, JSON_BODY)).statusCode, body).toBe(400);
+    }
+    expect(downs).toEqual([]);
+  });
+
+  test('down_streams_its_progress_line_by_line', async () => {
+    const answer = await down('{"keep_pods":false,"drain_timeout_ms":500}', JSON_BODY);
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(
+      answer.body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).type),
+    ).toEqual(['progress', 'done']);
+    expect(downs).toEqual([{ keepPods: false, drainTimeoutMs: 500 }]);
+  });
+
+  test('what_this_build_cannot_do_says_so', async () => {
+    const answer = await app.inject({ method: 'POST', url: '/v1/fleet/scale', headers: HERE });
+    expect(answer.statusCode).toBe(501);
+    expect(answer.json()).toMatchObject({ object: 'error', code: 'unsupported' });
+    expect((await app.inject({ method: 'DELETE', url: '/v1/fleet/status', headers: HERE })).statusCode).toBe(
+      405,
+    );
+  });
+});
+
+describe('with api keys', () => {
+  const { app, ready } = appWith(KEYS);
+  ready();
+  const code = async (url: string, headers: Record<string, string>) =>
+    (await app.inject({ url, headers })).statusCode;
+
+  test('each_key_acts_in_its_role_and_nobody_without_one', async () => {
+    expect(await code('/v1/fleet/status', HERE)).toBe(401);
+    expect(await code('/v1/fleet/status', bearer(CLIENT_KEY))).toBe(200);
+    expect(await code('/v1/fleet/plan', bearer(CLIENT_KEY))).toBe(403);
+    expect(await code('/v1/fleet/plan', bearer(OPERATOR_KEY))).toBe(200);
+    expect(await code('/v1/fleet/plan', bearer(OPERATOR_TOKEN))).toBe(200);
+    expect(await code('/healthz', HERE)).toBe(200);
+  });
+
+  test('the_machine_is_reached_by_any_name_then', async () => {
+    expect(await code('/v1/fleet/status', { ...bearer(CLIENT_KEY), host: 'ocr.example.org' })).toBe(200);
+  });
+});
