@@ -12,7 +12,14 @@ export function ensureModules() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   console.log(`Installing the npm packages with ${packageManager}`);
-  const args = ['-y', packageManager, 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'];
+  const args = [
+    '-y',
+    packageManager,
+    'install',
+    '--frozen-lockfile',
+    '--config.confirmModulesPurge=false',
+    '--loglevel=error',
+  ];
   const { status } = spawnSync('npx', args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) {
     console.error('Installing the npm packages failed; its output is above.');

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { programPath, realNodeBinary } from '@pagefleet/runtime';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startCluster, type TestCluster } from '../cluster.ts';
+
+const SLEEPY = {
+  pools: [{ name: 'ocr', engine: 'sleep', sleep: '100ms', width: 2, min_pods: 2, max_pods: 2 }],
+  limits: { page_deadline: '20s' },
+};
+let running: TestCluster | null = null;
+afterEach(async () => {
+  await running?.down();
+  running = null;
+});
+
+async function withTwoPods(): Promise<TestCluster> {
+  running = await startCluster(SLEEPY);
+  await running.until('two pods serve', ({ summary }) => summary.pods_ready === 2);
+  return running;
+}
+
+const podIds = async (cluster: TestCluster) => (await cluster.status()).pods.map((pod) => pod.id).sort();
+
+describe('stopping (DESIGN 3)', () => {
+  test('down_ends_the_pods_also_when_controller_and_supervisord_are_dead', async () => {
+    const cluster = await withTwoPods();
+    const pods = cluster.pidsOf('pod');
+    cluster.kill('supervisord', 'SIGKILL');
+    cluster.kill('controller', 'SIGKILL');
+    const result = await cluster.cli(['down']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(result.stderr).toMatch(/ending pod/);
+    for (const pid of pods) expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
+    for (const program of ['nats', 'nginx', 'nginx-worker', 'workers', 'worker', 'backup'] as const) {
+      expect(cluster.pidsOf(program), program).toEqual([]);
+    }
+  });
+
+  test('after_a_kill_of_supervisord_the_next_up_ends_its_leftovers_and_adopts_the_same_pods', async () => {
+    const cluster = await withTwoPods();
+    const before = await podIds(cluster);
+    const leftovers = [...cluster.pidsOf('workers'), ...cluster.pidsOf('nginx'), ...cluster.pidsOf('nats')];
+    cluster.kill('supervisord', 'SIGKILL');
+    const again = await cluster.up();
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(/ending \d+ processes that a killed supervisord left/);
+    for (const pid of leftovers) expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
+    await cluster.until('the same pods serve', ({ summary }) => summary.pods_ready === 2);
+    expect(await podIds(cluster)).toEqual(before);
+  });
+
+  test('sigterm_to_up_keeps_the_pods_names_them_and_the_next_up_takes_them_over', async () => {
+    const cluster = await withTwoPods();
+    const before = await podIds(cluster);
+    expect((await cluster.cli(['down', '--keep-pods'])).stderr).toMatch(/2 pods kept, and billing/);
+    const up = spawn(
+      realNodeBinary(),
+      [programPath('cli'), 'up', '--config', join(cluster.stateDir, '../pagefleet.yaml')],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let said = '';
+    up.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('running; Ctrl-C');
+    await cluster.until('the same pods serve', ({ summary }) => summary.pods_ready === 2);
+    expect(await podIds(cluster)).toEqual(before);
+    up.kill('SIGTERM');
+    const code = await new Promise((resolve) => up.once('close', resolve));
+    expect(code).toBe(0);
+    for (const id of before) expect(said.slice(said.indexOf('pods kept'))).toContain(id);
+    expect(cluster.pidsOf('pod')).toHaveLength(2);
+    await sleep(200);
+    expect(cluster.pidsOf('supervisord')).toEqual([]);
+  });
+});
