@@ -6,13 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { applyGeneration, askGeneration, type GenerationOptions, runNginx } from '@pagefleet/controller';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askGeneration } from '../../../packages/controller/src/nginx/ask-generation.ts';
-import {
-  applyGeneration,
-  type GenerationOptions,
-} from '../../../packages/controller/src/nginx/generations.ts';
-import { runNginx } from '../../../packages/controller/src/nginx/run-nginx.ts';
 
 /** Real nginx, real reloads: R-004. */
 let folder: string;

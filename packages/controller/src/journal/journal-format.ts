@@ -1,7 +1,7 @@
 import { PagefleetError } from '@pagefleet/contract';
 
 /** Schema of journal and snapshot. A newer one is refused: guessing at money is worse than not starting. */
-export const JOURNAL_VERSION = 1;
+const JOURNAL_VERSION = 1;
 
 interface Line {
   readonly seq: number;

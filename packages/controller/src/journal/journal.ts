@@ -6,9 +6,7 @@ type JournalNote =
   | { readonly kind: 'torn_end_dropped'; readonly bytes: number }
   | { readonly kind: 'damaged_set_aside'; readonly file: string };
 
-export type AppendOutcome =
-  | { readonly kind: 'stored' }
-  | { readonly kind: 'failed'; readonly cause: unknown };
+type AppendOutcome = { readonly kind: 'stored' } | { readonly kind: 'failed'; readonly cause: unknown };
 
 interface JournalOptions {
   /** the controller's folder; it exists */

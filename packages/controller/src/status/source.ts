@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface SourceReading<T> {
+interface SourceReading<T> {
   /** null = it never answered */
   readonly value: T | null;
   readonly ageMs: number | null;
