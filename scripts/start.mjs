@@ -13,7 +13,8 @@ ensureSystemPackages(RUN_PACKAGES);
 ensureModules();
 
 const args = [join(root, 'packages', 'cli', 'src', 'main.ts'), 'up', '--demo', ...process.argv.slice(2)];
-const cli = spawn(nodeBinary(), args, { cwd: root, stdio: 'inherit' });
+const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile'), ...process.env };
+const cli = spawn(nodeBinary(), args, { cwd: root, env, stdio: 'inherit' });
 
 // A terminal's Ctrl-C reaches the whole group and npm passes it on once more: the command line takes those for one press.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => cli.kill(signal));
