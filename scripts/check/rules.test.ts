@@ -8,6 +8,7 @@ import { checkDocuments } from './documents.ts';
 import { checkFileSizes } from './file-sizes.ts';
 import { checkLeftovers } from './leftovers.ts';
 import { checkLockfileHosts } from './lockfile-hosts.ts';
+import { checkPolicies } from './policies.ts';
 import { runTool } from './tool.ts';
 
 const roots: string[] = [];
@@ -50,6 +51,7 @@ describe('pnpm check', () => {
       checkFileSizes,
       checkLeftovers,
       checkLockfileHosts,
+      checkPolicies,
     ]) {
       expect(rule(root)).toEqual([]);
     }
@@ -116,6 +118,25 @@ describe('pnpm check', () => {
     ['randomness_in_core', checkCorePurity, core('export const r = () => Math.random();\n'), 'randomness'],
     ['a_log_in_core', checkCorePurity, core("console.log('x');\n"), 'does not log'],
     ['a_promise_in_core', checkCorePurity, core('export async function f() {}\n'), 'no promises'],
+    ['a_second_reader_of_the_cap', checkPolicies, core('export const cap = pool.maxPods;\n'), 'R-039'],
+    [
+      'a_second_way_for_pods_to_get_in',
+      checkPolicies,
+      { 'packages/controller/src/planted.ts': 'enterRegistry(registry, pod, 0);\n' },
+      'R-034',
+    ],
+    [
+      'page_code_with_connections_of_its_own',
+      checkPolicies,
+      { 'packages/dataplane/src/planted.ts': 'const pool = new Pool(url);\n' },
+      'R-012',
+    ],
+    [
+      'a_blocking_call_in_a_server',
+      checkPolicies,
+      { 'packages/gateway/src/planted.ts': "readFileSync('x');\n" },
+      'R-019',
+    ],
     [
       'a_reference_page_that_is_not_what_the_schema_says',
       checkDocuments,

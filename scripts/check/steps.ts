@@ -5,6 +5,7 @@ import { checkDocuments } from './documents.ts';
 import { checkFileSizes } from './file-sizes.ts';
 import { checkLeftovers } from './leftovers.ts';
 import { checkLockfileHosts } from './lockfile-hosts.ts';
+import { checkPolicies } from './policies.ts';
 import { runTool } from './tool.ts';
 
 export interface Step {
@@ -18,6 +19,7 @@ export const STEPS: readonly Step[] = [
   { name: 'package boundaries', run: checkBoundaries },
   { name: 'core is pure', run: checkCorePurity },
   { name: 'file sizes', run: checkFileSizes },
+  { name: 'one place only', run: checkPolicies },
   { name: 'leftovers', run: checkLeftovers },
   { name: 'no hosts in the lock file', run: checkLockfileHosts },
   { name: 'documents', run: checkDocuments },
