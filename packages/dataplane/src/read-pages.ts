@@ -21,8 +21,8 @@ export interface DocumentWork {
   readonly signal: AbortSignal;
   /** Resolves when the client can take more. */
   drained(): Promise<void>;
-  /** A page is over: `index` in the document, `position` among the selected ones. */
-  onPage(position: number, index: number, outcome: PageOutcome): void;
+  /** A page is over: `index` in the document, `position` among the `of` selected ones. */
+  onPage(place: { position: number; index: number; of: number }, outcome: PageOutcome): void;
 }
 
 export interface PageLine {
@@ -51,7 +51,7 @@ export async function readPages(work: DocumentWork, line: PageLine): Promise<Pag
   const failures: PagefleetError[] = [];
   const onOutcome = (position: number, index: number, outcome: PageOutcome): void => {
     if (outcome.kind === 'failed') failures.push(outcome.error);
-    work.onPage(position, index, outcome);
+    work.onPage({ position, index, of: selected.length }, outcome);
   };
   const pages = createOpenPages(work, line);
   try {

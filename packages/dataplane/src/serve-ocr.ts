@@ -151,12 +151,12 @@ export function createOcrService(options: OcrServiceOptions): OcrService {
           demand: entry,
           signal: exchange.signal,
           drained: exchange.drained,
-          onPage(at, index, outcome) {
+          onPage({ position: at, index, of }, outcome) {
             const page =
               outcome.kind === 'read'
                 ? toOcrPage(index, outcome.result, document.options)
                 : toFailedPage(index, outcome.error);
-            reply.page(position, at, page);
+            reply.page(position, at, page, of);
           },
         },
         options.line,

@@ -29,8 +29,8 @@ export function createNdjsonReply(exchange: Exchange, options: NdjsonOptions): R
   }
 
   return {
-    page(document, _position, page) {
-      write({ type: 'page', ...named(document), ...page });
+    page(document, _position, page, of) {
+      write({ type: 'page', ...named(document), ...(of === undefined ? {} : { of }), ...page });
     },
     documentEnd(document, { pages, failed, error }) {
       total.documents += 1;

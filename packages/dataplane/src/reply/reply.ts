@@ -14,7 +14,8 @@ export interface DocumentEnd {
 
 /** How results become an answer. Documents are told by their position in the request, pages by theirs in the selection. */
 export interface Reply {
-  page(document: number, position: number, page: OcrPage): void;
+  /** `of`: pages asked for in the document */
+  page(document: number, position: number, page: OcrPage, of?: number): void;
   documentEnd(document: number, end: DocumentEnd): void;
   /** All documents have ended. */
   finish(): void;
