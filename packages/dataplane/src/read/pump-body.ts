@@ -11,31 +11,31 @@ export function pumpBody(source: Readable, take: ChunkTaker, signal: AbortSignal
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     let settled = false;
+    // A stream that has ended says so although it is paused, so its end may come while its last chunk is being taken.
+    let taking: Promise<void> = Promise.resolve();
     const settle = (act: () => void): void => {
+      if (settled) return;
       settled = true;
       source.off('data', onData);
       source.off('end', onEnd);
       signal.removeEventListener('abort', onAbort);
       act();
     };
-    const fail = (cause: unknown): void => {
-      source.pause();
-      settle(() => reject(cause));
-    };
+    const fail = (cause: unknown): void =>
+      settle(() => {
+        source.pause();
+        reject(cause);
+      });
     const onData = (chunk: Buffer): void => {
       const waiting = take(chunk);
       if (!waiting) return;
       source.pause();
-      waiting.then(
-        () => {
-          if (!settled) source.resume();
-        },
-        (cause) => {
-          if (!settled) fail(cause);
-        },
-      );
+      taking = waiting.then(() => {
+        if (!settled) source.resume();
+      });
+      taking.catch(fail);
     };
-    const onEnd = (): void => settle(resolve);
+    const onEnd = (): void => void taking.then(() => settle(resolve), fail);
     const onAbort = (): void => fail(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     source.on('data', onData);

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { observeFailure, observeStatus, parseRefusal } from './observe-failure.ts';
+
+const failure = (code: string, syscall?: string) =>
+  Object.assign(new Error(code), { code, ...(syscall ? { syscall } : {}) });
+
+describe('what a failed dispatch is (R-026, L14)', () => {
+  test.each([
+    ['ECONNREFUSED', 'connect', 'not_sent'],
+    ['UND_ERR_CONNECT_TIMEOUT', undefined, 'not_sent'],
+    ['ECONNRESET', 'connect', 'not_sent'],
+    ['ECONNRESET', 'read', 'cut'],
+    ['EPIPE', 'write', 'cut'],
+    ['UND_ERR_SOCKET', undefined, 'cut'],
+    ['UND_ERR_HEADERS_TIMEOUT', undefined, 'timed_out'],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', undefined, 'bad_answer'],
+    ['EMFILE', 'open', 'shortage'],
+    ['EADDRNOTAVAIL', 'connect', 'shortage'],
+    ['UND_ERR_DESTROYED', undefined, 'shortage'],
+  ])('%s_at_%s_is_%s', (code, syscall, kind) => {
+    expect(observeFailure(failure(code, syscall), null)).toEqual({ kind });
+  });
+
+  test('what_we_ended_ourselves_is_what_we_ended_it_for', () => {
+    expect(observeFailure(failure('ECONNRESET', 'read'), 'client_gone')).toEqual({ kind: 'client_gone' });
+  });
+
+  test('whatever_else_happens_the_reading_may_still_run', () => {
+    for (const strange of [null, undefined, 'text', new Error('x')])
+      expect(observeFailure(strange, null)).toEqual({ kind: 'cut' });
+  });
+});
+
+describe('what a pod says', () => {
+  test('is_passed_on_only_with_a_code_of_the_catalogue_and_without_its_address (R-025)', () => {
+    expect(parseRefusal('{"code":"page_too_large","message":"too large"}', ['x:1'])).toMatchObject({
+      message: 'too large',
+    });
+    expect(parseRefusal('{"code":"page_too_large","message":"at x:1"}', ['x:1'])).toMatchObject({
+      message: null,
+    });
+    expect(parseRefusal('{"code":"own","message":"m"}', [])).toEqual({
+      code: null,
+      message: null,
+      param: null,
+    });
+    expect(parseRefusal('<html>', [])).toEqual({ code: null, message: null, param: null });
+  });
+
+  test('about_a_language_it_lacks_is_the_requests_fault', () => {
+    const missing = { code: 'bad_request', message: 'm', param: 'languages' } as const;
+    expect(observeStatus(400, missing)).toEqual({ kind: 'status', status: 422 });
+    expect(observeStatus(400, { ...missing, param: 'x-page-id' })).toEqual({
+      kind: 'status',
+      status: 400,
+      code: 'bad_request',
+    });
+  });
+});
