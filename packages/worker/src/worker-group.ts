@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, monotonicMs } from '@pagefleet/runtime';
 import { newBootId } from './boot-id.ts';
 import type { ForkMember, MemberProcess } from './fork-member.ts';
@@ -109,7 +108,7 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
     const stable = monotonicMs() - startedMs > STABLE_MS;
     const pauseMs = stable ? 0 : (backoffMs.get(worker) ?? FIRST_BACKOFF_MS);
     backoffMs.set(worker, stable ? FIRST_BACKOFF_MS : Math.min(LONGEST_BACKOFF_MS, pauseMs * 2));
-    await sleep(pauseMs);
+    await pause(pauseMs);
     const hasSuccessor = [...members.values()].some((other) => other.worker === worker && !other.leaving);
     if (!stopping && !hasSuccessor) launch(worker);
   }
@@ -126,7 +125,7 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
     const fresh = launch(worker);
     const listens = await Promise.race([
       fresh.listening.promise,
-      sleep(LISTEN_DEADLINE_MS, false, { ref: false }),
+      pause(LISTEN_DEADLINE_MS).then(() => false),
     ]);
     if (!listens) {
       logger.error({ worker, bootId: fresh.bootId }, 'replacement_failed');
@@ -178,4 +177,8 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
       await Promise.all(all.map((member) => member.exited.promise));
     },
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
