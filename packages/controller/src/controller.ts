@@ -289,9 +289,10 @@ export class Controller {
 
   /** While a pod boots or ends, one listing every now and then watches all of them. */
   #listingPauseMs(): number {
-    const moving = ['renting', 'booting', 'terminating'];
-    const isMoving = [...this.#fleet.registry.pods.values()].some((pod) => moving.includes(pod.state));
     const { cluster, provider } = this.#deps;
+    // Where a listing costs nothing, it also tells at once that a pod set aside is gone.
+    const moving = ['renting', 'booting', 'terminating', ...(provider.free ? ['quarantined'] : [])];
+    const isMoving = [...this.#fleet.registry.pods.values()].some((pod) => moving.includes(pod.state));
     if (!isMoving) return cluster.config.control.adoptionIntervalMs;
     return provider.free ? LISTING_GAP_MS.free : LISTING_GAP_MS.paid;
   }

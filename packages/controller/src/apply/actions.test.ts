@@ -175,6 +175,27 @@ describe('a paid call', () => {
     expect(fleet.registry.get(intent.pod.key)).toMatchObject({ state: 'renting', answer: 'ambiguous' });
   });
 
+  test('where_the_listing_is_certain_its_silence_ends_the_doubt_and_where_it_shows_the_pod_it_does_not', async () => {
+    const intent = await intentOf();
+    const lost = async (): Promise<RentOutcome> => ({ kind: 'ambiguous', cause: new Error('timeout') });
+    const { one } = deps({ rent: lost });
+    await rentPod(intent, one);
+    const { key, name } = intent.pod;
+    const look = (names: string[]) => {
+      const revision = fleet.registry.get(key)?.revision ?? 0;
+      const provider = {
+        ...one.provider,
+        list: async () => names.map((listed) => ({ name: listed, mark: null })),
+      };
+      const action = { kind: 'resolve', podKey: key, revision, name, reason: 'a test' } as const;
+      return actOnPod(action, now, { ...one, provider: provider as unknown as Provider });
+    };
+    await look([name]);
+    expect(stateOf(key)).toBe('renting');
+    await look(['somebody-else']);
+    expect(fleet.registry.get(key)).toMatchObject({ state: 'terminated', why: 'not-sent' });
+  });
+
   test('names_and_keys_are_new_for_every_attempt', async () => {
     const intents = [await intentOf(), await intentOf()];
     expect(new Set(intents.map((intent) => intent.pod.key)).size).toBe(2);
