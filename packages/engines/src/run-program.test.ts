@@ -44,9 +44,13 @@ describe('running a program for one page', () => {
       const abort = new AbortController();
       const folder = await mkdtemp(join(tmpdir(), 'pagefleet-run-'));
       const pidFile = join(folder, 'pid');
-      const stubborn = `process.on('SIGTERM', () => {}); require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
-      const running = node(stubborn, because === 'abort' ? { signal: abort.signal } : { timeoutMs: 1_500 });
-      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await setTimeout(20);
+      const stubborn = `process.on('SIGTERM', () => {}); require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setTimeout(() => {}, 9000)`;
+      const running = node(stubborn, because === 'abort' ? { signal: abort.signal } : { timeoutMs: 4_000 });
+      let settled = false;
+      running.finally(() => {
+        settled = true;
+      });
+      while (!settled && !(existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '')) await setTimeout(20);
       const pid = Number(readFileSync(pidFile, 'utf8'));
       expect(isAlive(pid)).toBe(true);
       abort.abort();
