@@ -118,7 +118,8 @@ export class Controller {
       cluster,
       paths,
       logger,
-      wantedPorts: () => workerPorts(this.#facts.workers.roster('workers')?.roster ?? null, Date.now()),
+      wantedPorts: () =>
+        workerPorts(cluster.ports.workers, this.#facts.workers.roster('workers'), Date.now()),
       onOutcome: (outcome) => {
         this.#metrics.generations.inc({ outcome: outcome.kind });
         logger[outcome.kind === 'refused' ? 'error' : 'info'](outcome, 'nginx_generation');

@@ -21,7 +21,7 @@ const PROVE_EXITS_MS = 2_000;
 export function watchWorkers(options: WatchOptions): () => void {
   const { bus, book, recordFile, logger, nowMs } = options;
   const offRoster = bus.subscribe('roster', (_group, roster) => {
-    if (book.takeRoster(roster, nowMs())) options.onRoster();
+    if (book.takeRoster(roster)) options.onRoster();
   });
   const offReport = bus.subscribe('report', (_bootId, report) => {
     if (book.takeReport(report, nowMs()) && isNews(report)) options.onNews();

@@ -1,11 +1,6 @@
 import type { Report, Roster, RosterWorker } from '@pagefleet/contract';
 import type { ReceivedReport } from '@pagefleet/core';
 
-interface KeptRoster {
-  readonly roster: Roster;
-  readonly receivedAtMs: number;
-}
-
 /** As long as rosters tell of an exit. */
 const KEEP_EXITED_MS = 600_000;
 
@@ -15,7 +10,7 @@ const KEEP_EXITED_MS = 600_000;
  */
 export class WorkerBook {
   readonly #reports = new Map<string, ReceivedReport>();
-  readonly #rosters = new Map<string, KeptRoster>();
+  readonly #rosters = new Map<string, Roster>();
   readonly #workers = new Map<string, RosterWorker>();
 
   /** false: an older report than the one we have */
@@ -27,10 +22,10 @@ export class WorkerBook {
   }
 
   /** true: a worker came, went or changed its state */
-  takeRoster(roster: Roster, receivedAtMs: number): boolean {
-    const held = this.#rosters.get(roster.group)?.roster;
+  takeRoster(roster: Roster): boolean {
+    const held = this.#rosters.get(roster.group);
     if (held !== undefined && held.primaryId === roster.primaryId && held.seq >= roster.seq) return false;
-    this.#rosters.set(roster.group, { roster, receivedAtMs });
+    this.#rosters.set(roster.group, roster);
     let changed = false;
     for (const worker of roster.workers) {
       const known = this.#workers.get(worker.bootId);
@@ -79,14 +74,14 @@ export class WorkerBook {
       .map((worker) => worker.bootId);
   }
 
-  roster(group: string): KeptRoster | null {
+  roster(group: string): Roster | null {
     return this.#rosters.get(group) ?? null;
   }
 
   /** alive, as far as is known, but named by no roster in force */
   unlisted(): RosterWorker[] {
     const listed = new Set(
-      [...this.#rosters.values()].flatMap((kept) => kept.roster.workers.map((w) => w.bootId)),
+      [...this.#rosters.values()].flatMap((roster) => roster.workers.map((w) => w.bootId)),
     );
     return this.workers().filter((worker) => worker.state !== 'exited' && !listed.has(worker.bootId));
   }

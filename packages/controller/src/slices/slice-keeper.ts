@@ -42,6 +42,8 @@ export class SliceKeeper {
   /** what each worker was last told beside widths */
   readonly #told = new Map<string, string>();
   readonly #mentioned = new Map<string, ReadonlySet<string>>();
+  /** ids of pods that the registry has held in this epoch: one that left it is proven gone, a stranger is not */
+  readonly #held = new Set<string>();
   readonly #stops: (() => void)[] = [];
   #state: HandOverState;
   #planned = false;
@@ -108,6 +110,7 @@ export class SliceKeeper {
 
   #plan(): void {
     const { registry, nowMs } = this.#options;
+    for (const pod of registry().values()) if (pod.id !== null) this.#held.add(pod.id);
     const pods = [...registry().values()].filter(isSliced);
     for (const worker of this.#state.workers.values()) {
       if (worker.written !== undefined && this.#told.get(worker.bootId) !== this.#factsFor(worker, pods)) {
@@ -154,10 +157,13 @@ export class SliceKeeper {
     bootId: string,
     widths: ReadonlyMap<string, number>,
     pods: readonly SlicedPod[],
-  ): Pick<Slice, 'pods' | 'pools' | 'limits'> {
+  ): Pick<Slice, 'pods' | 'pools' | 'limits' | 'gone'> {
     const { config, tokenOf, suspendedUntilMs } = this.#options;
     const mentioned = this.#mentioned.get(bootId) ?? new Set();
+    const existing = new Set([...this.#options.registry().values()].filter(isExisting).map(({ id }) => id));
+    const gone = [...mentioned].filter((id) => this.#held.has(id) && !existing.has(id)).sort();
     return {
+      ...(gone.length > 0 ? { gone } : {}),
       pods: slicePods({ bootId, pods, widths, mentioned, tokenOf }),
       pools: slicePools(config, suspendedUntilMs),
       limits: workerLimits(config),

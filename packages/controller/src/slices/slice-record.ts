@@ -56,7 +56,7 @@ export function slicePools(config: Config, suspendedUntilMs: (pool: string) => n
 }
 
 /** What makes a slice worth writing although no width has changed. */
-export function sliceFacts(slice: Pick<Slice, 'pods' | 'pools' | 'limits'>): string {
+export function sliceFacts(slice: Pick<Slice, 'pods' | 'pools' | 'limits' | 'gone'>): string {
   const pods = slice.pods.map(({ width: _, ...facts }) => facts);
-  return JSON.stringify([pods, slice.pools, slice.limits]);
+  return JSON.stringify([pods, slice.pools, slice.limits, slice.gone]);
 }

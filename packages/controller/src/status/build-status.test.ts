@@ -113,7 +113,7 @@ describe('late sources (R-090)', () => {
   test('each_late_source_is_named_with_the_age_of_what_is_shown', () => {
     const workers = new WorkerBook();
     const row = { bootId: 'a', worker: 2, pid: 1, port: 9, state: 'listening', sinceMs: T0 } as const;
-    workers.takeRoster({ v: 1, group: 'workers', primaryId: 'p', seq: 1, atMs: T0, workers: [row] }, T0);
+    workers.takeRoster({ v: 1, group: 'workers', primaryId: 'p', seq: 1, atMs: T0, workers: [row] });
     const late = lateSources({
       ...quiet,
       nowMs: T0 + 130_000,
