@@ -14,7 +14,10 @@ export function reportDown({ pods, processes, spendTodayUsd }: DownOutcome, keep
         : 'End them with `pagefleet down`.',
     );
   }
-  for (const { pid } of processes) console.error(`process ${pid} is still running`);
+  if (processes.length > 0) {
+    const pids = processes.map(({ pid }) => pid).join(', ');
+    console.error(`processes still running: ${pids}; \`pagefleet down\` waits for them`);
+  }
   const spend = spendTodayUsd === null ? 'unknown: no controller could say' : `$${spendTodayUsd.toFixed(2)}`;
   console.error(`spent today: ${spend}`);
   const isClean = processes.length === 0 && (keepPods || pods.length === 0);
