@@ -182,11 +182,15 @@ function isOverpriced({ pod, settings }: PodView): boolean {
   return ceiling !== null && pod.priceUsdPerHour !== null && pod.priceUsdPerHour > ceiling + 1e-9;
 }
 
-/** Ready is our probe's answer, or a page that a worker got from it; never the listing's word. */
-function isUp(view: PodView): boolean {
-  if (view.pod.state !== 'booting' || view.pod.url === null) return false;
-  if (view.result !== null && OUTCOMES[view.result.outcome].serves) return true;
-  return (view.report?.lastGoodMs ?? 0) > view.pod.sinceMs;
+/**
+ * Ready is the answer to a probe of ours, whichever asked, or a page that a worker got from it; never the listing's word
+ * (R-038).
+ */
+function isUp({ pod, pass, report }: PodView): boolean {
+  if (pod.state !== 'booting' || pod.url === null) return false;
+  const newest = pass.world.probes.get(pod.key);
+  if (newest !== undefined && newest.endedAtMs > pod.sinceMs && OUTCOMES[newest.outcome].serves) return true;
+  return (report?.lastGoodMs ?? 0) > pod.sinceMs;
 }
 
 /** The first page of a configuration failed on a pod that can be reached: it is not fit to serve. */

@@ -58,6 +58,14 @@ describe('R-038: a boot', () => {
     expect(plan.listingDueMs).toBe(T0 + 100 + 10_000);
   });
 
+  test('that_answered_any_probe_serves_and_is_not_late', () => {
+    const pod = booting('a', { origin: 'adopted', sinceMs: T0 - 2_000, deadlineMs: T0 });
+    const probes = new Map([
+      ['a', { purpose: 'check', askedAtMs: T0 - 9_000, endedAtMs: T0 - 500, outcome: 'ready' }],
+    ] as const);
+    expect(decide(world({ registry: registry(pod), probes })).transitions[0]?.to).toBe('serving');
+  });
+
   test('that_workers_still_read_pages_on_serves', () => {
     const pod = booting('a', { origin: 'adopted', sinceMs: T0 - 5_000, nextProbeMs: T0 + 1 });
     const plan = decide(world({ registry: registry(pod), reports: reports({ a: { lastGoodMs: T0 - 10 } }) }));

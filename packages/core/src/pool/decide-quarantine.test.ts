@@ -192,6 +192,22 @@ describe('R-032: the third failed scheduled probe', () => {
     );
   });
 
+  test('is_no_strike_on_the_word_of_the_pod_itself_before_it_fell_silent', () => {
+    const once = { registry: registry(pod, serving('b')), probes: failed };
+    const plan = decide(world({ ...once, reports: reports({ a: { lastGoodMs: pod.sinceMs - 1 } }) }));
+    const recent = { ...pod, sinceMs: T0 - 50_000 };
+    const late = decide(
+      world({
+        ...once,
+        registry: registry(recent, serving('b')),
+        reports: reports({ a: { lastGoodMs: T0 - 50_001 } }),
+      }),
+    );
+    for (const { transitions } of [plan, late]) {
+      expect(transitions).toMatchObject([{ event: { kind: 'probe-failed', strike: false } }]);
+    }
+  });
+
   test('of_one_in_a_pair_terminates', () => {
     const plan = decide(
       world({

@@ -70,14 +70,9 @@ function openPass(world: World, alarms: readonly string[]): Pass {
   };
 }
 
-/** Until nothing moves: what one pod may do can depend on another that moves after it. */
+/** Every pod, in an order that does not depend on the registry's. */
 function moveAll(pass: Pass): void {
-  const keys = [...pass.registry.keys()].sort();
-  for (let round = 0; round < STEPS_PER_POD; round++) {
-    const moved = pass.changes.length;
-    for (const key of keys) movePod(pass, key);
-    if (pass.changes.length === moved) return;
-  }
+  for (const key of [...pass.registry.keys()].sort()) movePod(pass, key);
 }
 
 function movePod(pass: Pass, key: string): void {
@@ -123,7 +118,7 @@ function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
     if (cap !== undefined) memories.set(settings.name, decideDrops(settings, memory, cap, pass));
   }
   const drained = pass.transitions.slice(staying);
-  // A pod that has just been sent away may be done at once, or leave its place to another.
+  // What one pod may do can depend on another that moved after it, or that has just been sent away.
   moveAll(pass);
   const faultOfOurs = fleetFaultOfOurs(pass);
   const rents: RentAction[] = [];

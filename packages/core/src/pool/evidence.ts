@@ -1,6 +1,7 @@
 import type { Pass } from './pass.ts';
 import type { Pod } from './pod-state.ts';
 import { provenMs, reachedMs } from './pod-view.ts';
+import { OUTCOMES } from './probe.ts';
 import type { Registry, World } from './world.ts';
 
 /** Longer than a check interval and a listing while something is wrong, so that whoever can answer has been asked. */
@@ -23,7 +24,7 @@ export function faultOfOurs(pod: Pod, registry: Registry, world: World): string 
     return `${failed.length} of ${ready.length} pods stopped answering together`;
   }
   const sinceMs = world.nowMs - EVIDENCE_WINDOW_MS;
-  if (reachedMs(pod, world) >= sinceMs) return null;
+  if (saysItself(pod, world, sinceMs)) return null;
   const others = [...registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
   if (others.some((p) => reachedMs(p, world) >= sinceMs)) return null;
   if (ready.some((p) => p.key !== pod.key)) return 'no other pod answered in the last minute';
@@ -47,6 +48,12 @@ export function mayEndByProbe(pool: string, pass: Pass): boolean {
   const { nowMs } = pass.world;
   const recent = (pass.endsByProbeMs.get(pool) ?? []).filter((atMs) => nowMs - atMs < 60_000);
   return recent.length < Math.max(1, Math.floor(size / 10));
+}
+
+/** Its newest answer, not an older one: what it said before it fell silent proves nothing about the way to it now. */
+function saysItself(pod: Pod, world: World, sinceMs: number): boolean {
+  const newest = world.probes.get(pod.key);
+  return newest !== undefined && OUTCOMES[newest.outcome].reached && newest.endedAtMs >= sinceMs;
 }
 
 function isUnreachable(pod: Pod, world: World): boolean {
