@@ -7,14 +7,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureModules } from './install/modules.mjs';
-import { RUN_PACKAGES } from './install/packages.mjs';
+import { TEST_PACKAGES } from './install/packages.mjs';
 import { ensureSystemPackages } from './install/system.mjs';
 import { nodeBinary, root } from './node-binary.mjs';
 
 /** Minutes per kind. A kind over its budget fails: a slow suite is one that nobody runs. */
 const BUDGET_MINUTES = { check: 1, unit: 2, integration: 5, chaos: 5, sim: 3, e2e: 5 };
 
-ensureSystemPackages(RUN_PACKAGES);
+ensureSystemPackages(TEST_PACKAGES);
 ensureModules();
 
 const words = process.argv.slice(2);

@@ -8,3 +8,9 @@ export const RUN_PACKAGES = [
   { apt: 'tesseract-ocr-osd', language: 'osd', brew: 'tesseract' },
   { apt: 'qpdf', program: 'qpdf', brew: 'qpdf' },
 ];
+
+/** What only tests need beside it. */
+export const TEST_PACKAGES = [
+  ...RUN_PACKAGES,
+  { apt: 'tesseract-ocr-fra', language: 'fra', brew: 'tesseract-lang' },
+];

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule, TestResult } from 'vitest/node';
+import { corpusMissing } from '../../test/corpus.ts';
 
 interface Summary {
   passed: number;
@@ -26,5 +27,6 @@ export default class SummaryReporter implements Reporter {
 }
 
 function reasonOf(result: TestResult): string {
-  return (result.state === 'skipped' ? result.note : undefined) ?? 'no reason given';
+  const note = result.state === 'skipped' ? result.note : undefined;
+  return note ?? corpusMissing ?? 'no reason given';
 }

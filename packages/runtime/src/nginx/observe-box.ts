@@ -14,7 +14,7 @@ export function observeNginxBox(): NginxBox {
 }
 
 /** `Max open files   1024   524288   files`: soft, then hard. */
-export function hardDescriptorLimit(limits: string): number {
+function hardDescriptorLimit(limits: string): number {
   const match = /^Max open files\s+\S+\s+(\S+)/m.exec(limits);
   if (match?.[1] === 'unlimited') return 1_048_576;
   return Number(match?.[1]) || FALLBACK.descriptors;
