@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ClusterFile, FleetPlan, FleetStatus } from '@pagefleet/contract';
-import { decide, liveCost, NO_LISTING, type PoolSettings } from '@pagefleet/core';
+import { decide, liveCost, type MergedReports, NO_LISTING, type PoolSettings } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
-import {
-  type Bus,
-  type ClusterPaths,
-  type ClusterSecret,
-  type Logger,
-  monotonicMs,
-} from '@pagefleet/runtime';
-import { actOnPod } from './apply/act-on-pods.ts';
-import { openIntent, rentPod } from './apply/rent-pod.ts';
+import type { Bus, ClusterPaths, ClusterSecret, Logger } from '@pagefleet/runtime';
+import { runPass } from './apply/pass-runner.ts';
 import { downFleet } from './down-fleet.ts';
 import { createEpochGuard, type EpochGuard } from './epoch-guard.ts';
-import { type AppliedPlan, Fleet } from './fleet.ts';
+import { Fleet } from './fleet.ts';
 import { ForwardingChild } from './forward/forwarding-child.ts';
 import type { DownRequest } from './http/down-route.ts';
 import { createMetrics } from './metrics.ts';
+import type { SwapOutcome } from './nginx/generations.ts';
 import { NginxKeeper } from './nginx/nginx-keeper.ts';
 import { workerPorts } from './nginx/worker-addresses.ts';
 import { ListingKeeper } from './observe/listing-keeper.ts';
@@ -63,6 +57,7 @@ export class Controller {
   readonly #facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
+    closing: false,
     stopping: false,
     probes: new Map(),
     workers: new WorkerBook(),
@@ -120,15 +115,7 @@ export class Controller {
       logger,
       wantedPorts: () =>
         workerPorts(cluster.ports.workers, this.#facts.workers.roster('workers'), Date.now()),
-      onOutcome: (outcome) => {
-        this.#metrics.generations.inc({ outcome: outcome.kind });
-        logger[outcome.kind === 'refused' ? 'error' : 'info'](outcome, 'nginx_generation');
-        this.#notes.alarms.set(
-          'nginx_refused',
-          outcome.kind === 'refused' ? ['nginx refuses the new set of workers'] : [],
-          Date.now(),
-        );
-      },
+      onOutcome: (outcome) => this.#onGeneration(outcome),
     });
     this.#forwarder = new ForwardingChild(deps);
     this.#tokens = createPodTokens({ secret: deps.secret, fleet, marks: this.#listings.marks });
@@ -175,10 +162,16 @@ export class Controller {
       nowMs: Date.now,
       pods: () => this.#fleet.registry.pods.values(),
       listing: () => this.#facts.listing,
+      closeDoor: () => {
+        this.#facts.closing = true;
+        this.#logger.warn(request, 'fleet_down_asked');
+        this.#slices?.planSoon();
+      },
+      pagesLeft: () => pagesLeft(this.#world().reports),
       stop: (drainTimeoutMs) => {
         this.#facts.stopping = true;
         this.#drainTimeoutMs = drainTimeoutMs;
-        this.#logger.warn({ drainTimeoutMs }, 'fleet_down_asked');
+        this.#logger.warn({ drainTimeoutMs }, 'fleet_stopping');
         this.#requestPass();
       },
       wantListing: (atMs) => this.#listings.want(atMs),
@@ -232,7 +225,7 @@ export class Controller {
       onFailure: (err) => this.#logger.error({ err }, 'pass_failed'),
     });
     void this.#takeCharge();
-    this.#start('forwarder', this.#forwarder.start());
+    this.#forwarder.start().catch((err: unknown) => this.#logger.error({ err }, 'forwarder_failed'));
   }
 
   async #takeCharge(): Promise<void> {
@@ -252,6 +245,7 @@ export class Controller {
       epoch,
       registry: () => this.#fleet.registry.pods,
       tokenOf: this.#tokens.tokenOf,
+      isClosing: () => this.#facts.closing,
       suspendedUntilMs: (pool) => this.#fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
       nowMs: Date.now,
       logger: this.#logger,
@@ -263,39 +257,24 @@ export class Controller {
   }
 
   async #pass(): Promise<{ wakeAtMs: number }> {
-    const startedMs = monotonicMs();
-    const { cluster, secret } = this.#deps;
-    const applied = await this.#fleet.pass({
-      decide: () => decide(this.#world()),
-      openIntent: (action) =>
-        openIntent(action, { cluster: cluster.config.cluster, secret, nowMs: Date.now() }),
-      keyRefOf: this.#tokens.keyRefOf,
+    const { cluster, secret, provider } = this.#deps;
+    const next = await runPass({
+      ...{ cluster, secret, provider },
+      fleet: this.#fleet,
+      facts: this.#facts,
+      notes: this.#notes,
+      tokens: this.#tokens,
+      prober: this.#prober,
+      guard: this.#guard,
+      listings: this.#listings,
+      metrics: this.#metrics,
+      logger: this.#logger,
+      nowMs: Date.now,
+      world: () => this.#world(),
+      requestPass: () => this.#requestPass(),
     });
-    this.#metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);
-    this.#follow(applied);
-    return { wakeAtMs: applied.plan.wakeAtMs };
-  }
-
-  #follow({ plan, actions, intents }: AppliedPlan): void {
-    this.#notes.take(plan, this.#fleet.canStore);
-    for (const podKey of plan.forget) this.#facts.probes.delete(podKey);
-    this.#listings.want(plan.listingDueMs);
-    this.#listings.want(Date.now() + this.#listingPauseMs());
     this.#slices?.planSoon();
-    for (const intent of intents) this.#start(`rent ${intent.pod.name}`, rentPod(intent, this.#actionDeps()));
-    for (const action of actions) {
-      this.#start(`${action.kind} ${action.podKey}`, actOnPod(action, plan.nowMs, this.#actionDeps()));
-    }
-  }
-
-  /** While a pod boots or ends, one listing every now and then watches all of them (R-038). */
-  #listingPauseMs(): number {
-    const { cluster, provider } = this.#deps;
-    // Where a listing costs nothing, it also tells at once that a pod set aside is gone.
-    const moving = ['renting', 'booting', 'terminating', ...(provider.free ? ['quarantined'] : [])];
-    const isMoving = [...this.#fleet.registry.pods.values()].some((pod) => moving.includes(pod.state));
-    if (!isMoving) return cluster.config.control.adoptionIntervalMs;
-    return provider.free ? LISTING_GAP_MS.free : LISTING_GAP_MS.paid;
+    return next;
   }
 
   #world() {
@@ -317,29 +296,6 @@ export class Controller {
     );
   }
 
-  #actionDeps() {
-    const { cluster, secret, provider } = this.#deps;
-    return {
-      ...{ cluster, secret, provider },
-      fleet: this.#fleet,
-      facts: this.#facts,
-      health: this.#notes.health,
-      prober: this.#prober,
-      listings: this.#listings,
-      guard: this.#guard,
-      metrics: this.#metrics,
-      logger: this.#logger,
-      nowMs: Date.now,
-      tokenOf: this.#tokens.tokenOf,
-      requestPass: () => this.#requestPass(),
-    };
-  }
-
-  /** Actions run beside the passes; one that throws is a fault of ours and ends nothing else. */
-  #start(name: string, work: Promise<void>): void {
-    work.catch((err: unknown) => this.#logger.error({ err, action: name }, 'action_failed'));
-  }
-
   #requestPass(): void {
     this.#loop?.request();
   }
@@ -350,11 +306,27 @@ export class Controller {
     this.#requestPass();
   }
 
+  #onGeneration(outcome: SwapOutcome): void {
+    this.#metrics.generations.inc({ outcome: outcome.kind });
+    const isRefused = outcome.kind === 'refused';
+    this.#logger[isRefused ? 'error' : 'info'](outcome, 'nginx_generation');
+    this.#notes.alarms.set('nginx', isRefused ? ['nginx refuses the new set of workers'] : [], Date.now());
+  }
+
   #onDeposed(): void {
     this.#slices?.close();
     void this.#loop?.stop();
     this.#deps.onDeposed();
   }
+}
+
+/** Refused pages are none of ours any more. null while any worker is silent. */
+function pagesLeft(reports: MergedReports | null): number | null {
+  if (reports?.complete !== true) return null;
+  return [...reports.pools.values()].reduce(
+    (sum, pool) => sum + pool.inflight + pool.waiting + pool.unsplit,
+    0,
+  );
 }
 
 export function newControllerId(): string {

@@ -4,11 +4,13 @@ import { downFleet } from './down-fleet.ts';
 import { servingPod, T0 } from './test-kit/pods.ts';
 
 /** A fleet whose pods end when they are told, and listings that come when asked for. */
-function setUp(options: { ends: boolean; listsStranger?: boolean }) {
+function setUp(options: { ends: boolean; listsStranger?: boolean; pages?: (number | null)[] }) {
   let pods: Pod[] = [servingPod('a'), servingPod('b')];
   let listing: ListingHistory = NO_LISTING;
   let now = T0;
-  const stops: (number | null)[] = [];
+  const stops: number[] = [];
+  const steps: string[] = [];
+  const pages = [...(options.pages ?? [0])];
   const mark = (clusterId: string) => ({ clusterId, podKey: 'k', pool: 'ocr', width: 1, configHash: 'h' });
   const deps = {
     clusterId: 'us',
@@ -18,7 +20,14 @@ function setUp(options: { ends: boolean; listsStranger?: boolean }) {
     },
     pods: () => pods,
     listing: () => listing,
-    stop: (drainTimeoutMs: number | null) => {
+    closeDoor: () => void steps.push('closed'),
+    pagesLeft: () => {
+      const left = pages.length > 1 ? pages.shift() : pages[0];
+      steps.push(`${left} left`);
+      return left ?? null;
+    },
+    stop: (drainTimeoutMs: number) => {
+      steps.push('stopped');
       stops.push(drainTimeoutMs);
       if (options.ends) pods = [];
     },
@@ -40,7 +49,7 @@ function setUp(options: { ends: boolean; listsStranger?: boolean }) {
     },
     inFlight: () => 3,
     hourlyUsd: () => 0,
-    graceMs: 1_000,
+    graceMs: 60_000,
   };
   const run = async (keepPods: boolean) => {
     const lines: { type: string; [key: string]: unknown }[] = [];
@@ -48,16 +57,31 @@ function setUp(options: { ends: boolean; listsStranger?: boolean }) {
     for await (const line of downFleet(request, deps)) lines.push(line);
     return lines;
   };
-  return { run, stops, listing: () => listing };
+  return { run, stops, steps, listing: () => listing };
 }
 
 describe('down (DESIGN 3, Stopping)', () => {
   test('is_done_only_when_two_listings_begun_after_the_last_pod_left_show_none_of_ours', async () => {
     const { run, listing, stops } = setUp({ ends: true });
     const lines = await run(false);
-    expect(stops).toEqual([null]);
+    expect(stops).toHaveLength(1);
     expect(lines.at(-1)).toEqual({ type: 'done', ended: 0, remaining: [], live_hourly_usd: 0 });
     expect(listing().previous).not.toBeNull();
+  });
+
+  test('the_door_is_closed_first_and_the_pages_that_are_in_are_read_before_pods_leave', async () => {
+    const { run, steps } = setUp({ ends: true, pages: [5, 2, 0] });
+    await run(false);
+    expect(steps).toEqual(['closed', '5 left', '2 left', '0 left', 'stopped']);
+  });
+
+  test('what_nobody_can_say_or_what_never_ends_holds_nothing_up_for_ever', async () => {
+    const unknown = setUp({ ends: true, pages: [null] });
+    await unknown.run(false);
+    expect(unknown.steps).toEqual(['closed', 'null left', 'stopped']);
+    const endless = setUp({ ends: true, pages: [7] });
+    await endless.run(false);
+    expect(endless.stops).toEqual([0]);
   });
 
   test('a_pod_of_ours_that_only_the_listing_knows_is_not_overlooked', async () => {

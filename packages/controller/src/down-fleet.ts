@@ -7,8 +7,12 @@ interface DownDeps {
   readonly nowMs: () => number;
   readonly pods: () => Iterable<Pod>;
   readonly listing: () => ListingHistory;
+  /** from now on no worker takes new pages, and no pod is rented */
+  readonly closeDoor: () => void;
+  /** pages that workers still have, read or waiting; null = nobody can say */
+  readonly pagesLeft: () => number | null;
   /** from now on nothing is rented and every pod leaves; pods get at most this long to finish their pages */
-  readonly stop: (drainTimeoutMs: number | null) => void;
+  readonly stop: (drainTimeoutMs: number) => void;
   readonly wantListing: (atMs: number) => void;
   readonly inFlight: (podId: string) => number;
   readonly hourlyUsd: () => number;
@@ -39,40 +43,62 @@ type DownLine =
   | { type: 'failed'; code: 'pods_remain'; message: string; remaining: string[]; live_hourly_usd: number };
 
 /**
- * Drains and ends every pod of this cluster and tells of every change. Done is when no pod is held and two complete
- * listings, both begun after that, show none of ours (DESIGN 3, Stopping).
+ * Closes the door, lets the pages that are in finish, ends every pod of this cluster, and tells of every change. Done is
+ * when no pod is held and two complete listings, both begun after that, show none of ours (DESIGN 3, Stopping).
  */
 export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGenerator<DownLine> {
   if (request.keepPods) {
     yield keptLine(deps);
     return;
   }
-  const ended = new Set<string>();
   const drainMs = Math.min(request.drainTimeoutMs ?? deps.graceMs, deps.graceMs);
-  const deadlineMs = deps.nowMs() + drainMs + END_ALLOWANCE_MS;
+  const telling = new Telling(deps);
+  deps.closeDoor();
+  const drainUntilMs = deps.nowMs() + drainMs;
+  while (deps.nowMs() < drainUntilMs && (deps.pagesLeft() ?? 0) > 0) {
+    yield* telling.next();
+    await sleep(POLL_MS);
+  }
+  deps.stop(Math.max(0, drainUntilMs - deps.nowMs()));
+  const deadlineMs = drainUntilMs + END_ALLOWANCE_MS;
   let emptySinceMs: number | null = null;
-  let lastLine = '';
-  let lastLineMs = 0;
-  deps.stop(request.drainTimeoutMs);
   while (deps.nowMs() < deadlineMs) {
-    const pods = [...deps.pods()].filter(isExisting);
-    for (const pod of pods) ended.add(pod.id ?? pod.name);
-    const line = progressLine(pods, deps);
-    if (JSON.stringify(line) !== lastLine || deps.nowMs() - lastLineMs >= REPEAT_MS) {
-      lastLine = JSON.stringify(line);
-      lastLineMs = deps.nowMs();
-      yield line;
-    }
-    if (pods.length > 0) emptySinceMs = null;
+    yield* telling.next();
+    if (telling.remaining > 0) emptySinceMs = null;
     else emptySinceMs ??= deps.nowMs();
     if (emptySinceMs !== null && isProvenEmpty(deps, emptySinceMs)) {
-      yield { type: 'done', ended: ended.size, remaining: [], live_hourly_usd: deps.hourlyUsd() };
+      yield { type: 'done', ended: telling.seen.size, remaining: [], live_hourly_usd: deps.hourlyUsd() };
       return;
     }
     deps.wantListing(deps.nowMs() + (emptySinceMs === null ? LISTING_PAUSE_MS : 0));
     await sleep(POLL_MS);
   }
   yield failedLine(deps);
+}
+
+/** What has been told, so that each line says something new, or repeats the last one when it is old. */
+class Telling {
+  readonly seen = new Set<string>();
+  remaining = 0;
+  readonly #deps: DownDeps;
+  #lastLine = '';
+  #lastMs = 0;
+
+  constructor(deps: DownDeps) {
+    this.#deps = deps;
+  }
+
+  *next(): Generator<DownLine> {
+    const pods = [...this.#deps.pods()].filter(isExisting);
+    this.remaining = pods.length;
+    for (const pod of pods) this.seen.add(pod.id ?? pod.name);
+    const line = progressLine(pods, this.#deps);
+    const text = JSON.stringify(line);
+    if (text === this.#lastLine && this.#deps.nowMs() - this.#lastMs < REPEAT_MS) return;
+    this.#lastLine = text;
+    this.#lastMs = this.#deps.nowMs();
+    yield line;
+  }
 }
 
 function isProvenEmpty(deps: DownDeps, sinceMs: number): boolean {

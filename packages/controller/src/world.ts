@@ -1,10 +1,13 @@
 import type { ClusterFile, Pool } from '@pagefleet/contract';
 import {
+  isExisting,
+  type Lease,
   type ListedPod,
   type ListingHistory,
   mergeReports,
   type PoolSettings,
   type ProbeResult,
+  type Registry,
   type World,
 } from '@pagefleet/core';
 import type { ListedPod as AccountPod } from '@pagefleet/providers';
@@ -19,6 +22,9 @@ const DRAIN_MARGIN_MS = 30_000;
 export interface Facts {
   listing: ListingHistory;
   providerAnsweredMs: number | null;
+  /** `down` was asked for: workers take no new pages, nothing more is rented */
+  closing: boolean;
+  /** … and every pod leaves */
   stopping: boolean;
   readonly probes: Map<string, ProbeResult>;
   readonly workers: WorkerBook;
@@ -51,13 +57,19 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
     reports: isBusKnown
       ? mergeReports(facts.workers.received(), { nowMs, epoch, alive: facts.workers.alive() })
       : null,
-    leases: [],
+    leases: facts.closing ? sources.pools.map((pool) => capAtPresent(pool.name, fleet.registry.pods)) : [],
     schedule: [],
     limits: { usdPerHour: null, usdPerDay: null },
     spentTodayUsd: 0,
     memory: fleet.memory,
     stopping: facts.stopping,
   };
+}
+
+/** Like a client's lease that asks for no pods and for no more than there are. */
+function capAtPresent(pool: string, pods: Registry): Lease {
+  const present = [...pods.values()].filter((pod) => pod.pool === pool && isExisting(pod));
+  return { id: 'down', pool, pods: 0, maxPods: present.length, expiresAtMs: Number.MAX_SAFE_INTEGER };
 }
 
 export function poolSettingsOf(cluster: ClusterFile, isFree: (pool: Pool) => boolean): PoolSettings[] {

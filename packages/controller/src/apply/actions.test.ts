@@ -69,6 +69,7 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
     facts: {
       listing: NO_LISTING,
       providerAnsweredMs: null,
+      closing: false,
       stopping: false,
       probes: new Map(),
       workers: new WorkerBook(),

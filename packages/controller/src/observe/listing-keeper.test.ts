@@ -29,6 +29,7 @@ function setUp(list: () => Promise<ListedPod[]>, gapMs = 40) {
   const facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
+    closing: false,
     stopping: false,
     probes: new Map(),
     workers: new WorkerBook(),

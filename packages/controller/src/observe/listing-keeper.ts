@@ -28,6 +28,10 @@ export class ListingKeeper {
     this.#options = options;
   }
 
+  get gapMs(): number {
+    return this.#options.gapMs;
+  }
+
   /** A listing that begins at `atMs`, or as soon after it as the pace allows. An earlier wish stays. */
   want(atMs: number): void {
     if (this.#stopped || atMs >= this.#dueAtMs) return;

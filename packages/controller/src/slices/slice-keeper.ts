@@ -1,6 +1,7 @@
 import type { Config, Report, Roster, Slice } from '@pagefleet/contract';
 import {
   type HandOverState,
+  isExisting,
   learnReport,
   learnRoster,
   openHandOver,
@@ -21,6 +22,8 @@ interface KeeperOptions {
   readonly tokenOf: (pod: Pod) => string | null;
   /** until when a pool takes no pages (R-021); 0 = it takes them */
   readonly suspendedUntilMs: (pool: string) => number;
+  /** `down` was asked for: workers take no new pages */
+  readonly isClosing: () => boolean;
   readonly nowMs: () => number;
   readonly logger: Logger;
   /** a worker or a record has seen a higher epoch than ours */
@@ -158,7 +161,7 @@ export class SliceKeeper {
     widths: ReadonlyMap<string, number>,
     pods: readonly SlicedPod[],
   ): Pick<Slice, 'pods' | 'pools' | 'limits' | 'gone'> {
-    const { config, tokenOf, suspendedUntilMs } = this.#options;
+    const { config, tokenOf, suspendedUntilMs, isClosing } = this.#options;
     const mentioned = this.#mentioned.get(bootId) ?? new Set();
     const existing = new Set([...this.#options.registry().values()].filter(isExisting).map(({ id }) => id));
     const gone = [...mentioned].filter((id) => this.#held.has(id) && !existing.has(id)).sort();
@@ -166,7 +169,7 @@ export class SliceKeeper {
       ...(gone.length > 0 ? { gone } : {}),
       pods: slicePods({ bootId, pods, widths, mentioned, tokenOf }),
       pools: slicePools(config, suspendedUntilMs),
-      limits: workerLimits(config),
+      limits: workerLimits(config, isClosing()),
     };
   }
 

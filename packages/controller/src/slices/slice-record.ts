@@ -35,13 +35,16 @@ export function slicePods(input: PodsOfWorker): SlicePod[] {
   });
 }
 
-/** Each worker's share of every ceiling, rounded up: together at least the total, and less than one share more. */
-export function workerLimits(config: Config): WorkerLimits {
+/**
+ * Each worker's share of every ceiling, rounded up: together at least the total, and less than one share more (R-007).
+ * Closing, none takes any new page; those that are in go on.
+ */
+export function workerLimits(config: Config, isClosing: boolean): WorkerLimits {
   const { limits } = config;
   const share = (total: number) => Math.ceil(total / Math.max(1, config.workers));
   return {
-    maxInFlight: share(limits.maxInFlight),
-    maxQueued: share(limits.maxQueued),
+    maxInFlight: isClosing ? 0 : share(limits.maxInFlight),
+    maxQueued: isClosing ? 0 : share(limits.maxQueued),
     maxMemoryBytes: share(limits.memoryBytes),
     maxSpoolBytes: share(limits.spoolBytes),
   };

@@ -1,0 +1,72 @@
+import type { ClusterFile } from '@pagefleet/contract';
+import { decide, type Pod, type Registry, type World } from '@pagefleet/core';
+import type { Provider } from '@pagefleet/providers';
+import { type ClusterSecret, type Logger, monotonicMs } from '@pagefleet/runtime';
+import type { EpochGuard } from '../epoch-guard.ts';
+import type { AppliedPlan, Fleet } from '../fleet.ts';
+import type { ControllerMetrics } from '../metrics.ts';
+import type { ListingKeeper } from '../observe/listing-keeper.ts';
+import type { PodProber } from '../observe/pod-prober.ts';
+import type { PodTokens } from '../pod-tokens.ts';
+import type { PassNotes } from '../status/pass-notes.ts';
+import type { Facts } from '../world.ts';
+import { actOnPod } from './act-on-pods.ts';
+import { openIntent, rentPod } from './rent-pod.ts';
+
+interface RunnerDeps {
+  readonly cluster: ClusterFile;
+  readonly secret: ClusterSecret;
+  readonly provider: Provider;
+  readonly fleet: Fleet;
+  readonly facts: Facts;
+  readonly notes: PassNotes;
+  readonly tokens: PodTokens;
+  readonly prober: PodProber;
+  readonly guard: EpochGuard;
+  readonly listings: ListingKeeper;
+  readonly metrics: ControllerMetrics;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly world: () => World;
+  readonly requestPass: () => void;
+}
+
+/** Decides on the world as it is and sets in motion what was decided; nothing of it holds up the pass. */
+export async function runPass(deps: RunnerDeps): Promise<{ wakeAtMs: number }> {
+  const startedMs = monotonicMs();
+  const { cluster, secret, nowMs, tokens } = deps;
+  const applied = await deps.fleet.pass({
+    decide: () => decide(deps.world()),
+    openIntent: (action) => openIntent(action, { cluster: cluster.config.cluster, secret, nowMs: nowMs() }),
+    keyRefOf: tokens.keyRefOf,
+  });
+  deps.metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);
+  follow(applied, deps);
+  return { wakeAtMs: applied.plan.wakeAtMs };
+}
+
+function follow({ plan, actions, intents }: AppliedPlan, deps: RunnerDeps): void {
+  const { fleet, facts, notes, listings, tokens, nowMs } = deps;
+  notes.take(plan, fleet.canStore);
+  for (const podKey of plan.forget) facts.probes.delete(podKey);
+  listings.want(plan.listingDueMs);
+  listings.want(nowMs() + listingPauseMs(fleet.registry.pods, deps));
+  const acting = { ...deps, health: notes.health, tokenOf: (pod: Pod) => tokens.tokenOf(pod) };
+  for (const intent of intents) start(`rent ${intent.pod.name}`, rentPod(intent, acting), deps.logger);
+  for (const action of actions) {
+    start(`${action.kind} ${action.podKey}`, actOnPod(action, plan.nowMs, acting), deps.logger);
+  }
+}
+
+/** An action that throws is a fault of ours and ends nothing else. */
+function start(name: string, work: Promise<void>, logger: Logger): void {
+  work.catch((err: unknown) => logger.error({ err, action: name }, 'action_failed'));
+}
+
+/** While a pod boots or ends, one listing every now and then watches all of them (R-038). */
+function listingPauseMs(pods: Registry, { cluster, provider, listings }: RunnerDeps): number {
+  // Where a listing costs nothing, it also tells at once that a pod set aside is gone.
+  const moving = ['renting', 'booting', 'terminating', ...(provider.free ? ['quarantined'] : [])];
+  const isMoving = [...pods.values()].some((pod) => moving.includes(pod.state));
+  return isMoving ? listings.gapMs : cluster.config.control.adoptionIntervalMs;
+}
