@@ -30,6 +30,7 @@ export async function startLoneWorker(
   const [nats = 0, backup = 0] = await freePorts(2);
   const file = await writeState(stateDir, nats, backup);
   const bus = watch(spawn('nats-server', ['-c', clusterPaths(stateDir).natsConfFile], { stdio: 'ignore' }));
+  await nameEpoch(file);
   const worker = startProgram(programPath('worker'), ['--backup'], { PAGEFLEET_STATE: stateDir });
   await grant(file, podPorts, width);
   return {
@@ -66,15 +67,25 @@ async function writeState(stateDir: string, nats: number, backup: number): Promi
   return file;
 }
 
-/** Waits for the worker's first report, gives it the pods and waits until it has them. */
-async function grant(file: ClusterFile, podPorts: readonly number[], width: number): Promise<void> {
-  const logger = createLogger({ component: 'bench', level: 'error' });
-  const bus = await connectBus({
+const connect = (file: ClusterFile) =>
+  connectBus({
     url: file.natsUrl,
     credentialsFile: file.natsCredentialsFile,
     name: 'bench',
-    logger,
+    logger: createLogger({ component: 'bench', level: 'error' }),
   });
+
+/** A worker born in an epoch may be given width at once. */
+async function nameEpoch(file: ClusterFile): Promise<void> {
+  const bus = await connect(file);
+  while (!bus.connected()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await bus.bucket('control').write('epoch', { v: 1, epoch: 1, controllerId: 'bench', atMs: Date.now() }, 0);
+  await bus.close();
+}
+
+/** Waits for the worker's first report, gives it the pods and waits until it has them. */
+async function grant(file: ClusterFile, podPorts: readonly number[], width: number): Promise<void> {
+  const bus = await connect(file);
   const bootId = await new Promise<string>((resolve) => bus.subscribe('report', (key) => resolve(key)));
   const slice: Slice = {
     v: 1,

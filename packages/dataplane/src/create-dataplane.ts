@@ -28,6 +28,8 @@ export interface DataplaneOptions {
   readonly bootId: string;
   /** worker number; -1 = the controller’s forwarding child */
   readonly worker: number;
+  /** the controller's epoch when this worker was born, if it is known; slices of it may give width at once */
+  readonly epoch?: number;
   readonly stateDir: string;
   readonly logger: Logger;
 }
@@ -78,12 +80,13 @@ export function createDataplane(options: DataplaneOptions): Dataplane {
 
   return {
     sizes,
-    applySlice(next) {
-      if (!slice.accept(next)) return false;
+    applySlice(given) {
+      const next = slice.accept(given);
+      if (!next) return false;
       pools.apply(next.pools);
       const { maxMemoryBytes, maxSpoolBytes } = next.limits;
       reading.budget.setLimits({ memory: Math.min(maxMemoryBytes, sizes.memoryBytes), spool: maxSpoolBytes });
-      forwarding.pods.apply(next.pods);
+      forwarding.pods.apply(next.pods, next.gone);
       forwarding.wake();
       admission.wake();
       state.urgent();
@@ -148,7 +151,7 @@ function createState(options: DataplaneOptions) {
   const { config, bootId, logger } = options;
   const nowMs = createSteadyClock();
   const sizes = sizeWorker(config, observeBox());
-  const slice = createSliceState(bootId);
+  const slice = createSliceState(bootId, options.epoch);
   const listeners: (() => void)[] = [];
   const urgent = (): void => {
     for (const listener of listeners) listener();

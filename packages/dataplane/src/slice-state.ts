@@ -1,25 +1,31 @@
 import type { Slice, WorkerLimits } from '@pagefleet/contract';
+import { adoptSlice } from '@pagefleet/core';
 
 /** The slice in force. A lower epoch, or a lower revision of the same one, never replaces it. */
 export interface SliceState {
-  /** False when the slice is old, or another worker's. */
-  accept(slice: Slice): boolean;
+  /**
+   * The slice as it is now in force, or null when it is old or another worker's. The first of an epoch never makes a width
+   * grow: its controller does not know yet what others hold (DESIGN 6).
+   */
+  accept(slice: Slice): Slice | null;
   readonly epoch: number;
   /** revision of the slice in force; 0 = none */
   readonly ack: number;
   readonly limits: WorkerLimits | null;
 }
 
-export function createSliceState(bootId: string): SliceState {
+/** `epoch`: the one in which nothing is held yet; slices of later epochs must first repeat what is held. */
+export function createSliceState(bootId: string, epoch = 0): SliceState {
   let current: Slice | null = null;
   return {
     accept(slice) {
-      if (slice.bootId !== bootId || !isNewer(slice, current)) return false;
-      current = slice;
-      return true;
+      const adopted =
+        slice.bootId === bootId ? adoptSlice(current ?? { epoch, rev: 0, pods: [] }, slice) : undefined;
+      if (adopted) current = adopted;
+      return adopted ?? null;
     },
     get epoch() {
-      return current?.epoch ?? 0;
+      return current?.epoch ?? epoch;
     },
     get ack() {
       return current?.rev ?? 0;
@@ -28,9 +34,4 @@ export function createSliceState(bootId: string): SliceState {
       return current?.limits ?? null;
     },
   };
-}
-
-function isNewer(slice: Slice, current: Slice | null): boolean {
-  if (current === null) return true;
-  return slice.epoch > current.epoch || (slice.epoch === current.epoch && slice.rev > current.rev);
 }

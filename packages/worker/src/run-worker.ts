@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import type { ClusterFile } from '@pagefleet/contract';
 import { createDataplane, type Dataplane } from '@pagefleet/dataplane';
 import {
@@ -12,6 +13,7 @@ import {
 } from '@pagefleet/runtime';
 import { leave } from './leave.ts';
 import { listenUntilFree } from './listen-until-free.ts';
+import { observeEpoch } from './observe-epoch.ts';
 import { type Reporter, startReporter } from './reporter.ts';
 import { writeRecord } from './worker-record.ts';
 
@@ -51,8 +53,15 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   });
   await recordSelf(options);
 
+  const bus = await connectBus({
+    url: cluster.natsUrl,
+    credentialsFile: cluster.natsCredentialsFile,
+    name: `worker-${worker}-${bootId}`,
+    logger,
+  });
   const dataplane = createDataplane({
     ...options,
+    epoch: await observeEpoch(bus),
     config,
     clusterId: cluster.clusterId,
     stateDir: cluster.stateDir,
@@ -70,12 +79,6 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   dataplane.registerRoutes(app);
   await app.ready();
   const { server } = app;
-  const bus = await connectBus({
-    url: cluster.natsUrl,
-    credentialsFile: cluster.natsCredentialsFile,
-    name: `worker-${worker}-${bootId}`,
-    logger,
-  });
   bus.bucket('slices').watch(bootId, (_key, slice) => {
     if (slice && dataplane.applySlice(slice)) logger.info(sliceLine(slice), 'slice_applied');
   });
@@ -102,9 +105,11 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
 }
 
 async function recordSelf({ cluster, worker, port, bootId }: WorkerOptions): Promise<void> {
+  const { workersDir, spoolDir } = clusterPaths(cluster.stateDir);
+  for (const folder of [workersDir, spoolDir]) await mkdir(folder, { recursive: true, mode: 0o700 });
   const self = await observeProcess(process.pid);
   if (!self) throw new Error('this process cannot be observed');
-  await writeRecord(clusterPaths(cluster.stateDir).workersDir, { v: 1, bootId, worker, port, process: self });
+  await writeRecord(workersDir, { v: 1, bootId, worker, port, process: self });
 }
 
 interface Parts {

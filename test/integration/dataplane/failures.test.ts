@@ -9,6 +9,9 @@ import { startRig } from './rig.ts';
 const refused = (code: string, status: number) =>
   ({ kind: 'answer', status, body: { object: 'error', code, message: `the pod says ${code}` } }) as const;
 
+/** A pod that cannot be asked is waited for as long as four probes and two listings take. */
+const IMPATIENT = { PAGEFLEET_CONTROL_PROBE_INTERVAL: '100ms' };
+
 describe('what becomes of a page that failed (DESIGN 7.6)', () => {
   test('a_pod_that_cannot_be_reached_is_suspected_and_the_page_goes_to_another', async () => {
     const [dead = 0] = await freePorts(1);
@@ -84,7 +87,7 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
   });
 
   test('a_page_whose_reading_may_still_run_fails_retryably_and_is_never_sent_twice (L14)', async () => {
-    const rig = await startRig({ pods: [[{ kind: 'cut' }], [{ kind: 'read' }]] });
+    const rig = await startRig({ pods: [[{ kind: 'cut' }], [{ kind: 'read' }]], env: IMPATIENT });
     const [first] = rig.pods;
     if (first) first.deleteAnswers = 'nothing';
     rig.grant([{}]);
@@ -95,6 +98,19 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
     expect(answer.status).toBe(502);
     expect(await answer.json()).toMatchObject({ code: 'pod_failed' });
     expect(rig.pods[1]?.pages).toEqual([]);
+    await rig.expectAllGivenBack();
+  });
+
+  test('a_page_of_a_pod_that_is_proven_gone_is_read_by_another_and_the_client_sees_no_error (L14, R-032)', async () => {
+    const rig = await startRig({ pods: [[{ kind: 'cut' }], [{ kind: 'read' }]] });
+    const [first] = rig.pods;
+    if (first) first.deleteAnswers = 'nothing';
+    rig.grant([{}]);
+    const answering = rig.post(PNG);
+    await expect.poll(() => first?.deleted.length).toBeGreaterThan(1);
+    rig.grant([{ id: 'p1', token: 'token-1', url: rig.pods[1]?.url ?? '' }], { gone: ['p0'] });
+    expect((await answering).status).toBe(200);
+    expect(rig.pods[1]?.pages).toHaveLength(1);
     await rig.expectAllGivenBack();
   });
 
@@ -179,7 +195,7 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
   });
 
   test('no_answer_shows_a_pods_address_or_token (R-025)', async () => {
-    const rig = await startRig({ pods: [[{ kind: 'cut' }]] });
+    const rig = await startRig({ pods: [[{ kind: 'cut' }]], env: IMPATIENT });
     const [pod] = rig.pods;
     if (pod) pod.deleteAnswers = 'nothing';
     const text = await (await rig.post(PNG)).text();

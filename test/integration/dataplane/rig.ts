@@ -37,7 +37,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   await mkdir(spoolDir);
   const { config } = loadConfig({ env: { PAGEFLEET_WORKERS: '1', ...options.env }, cwd: stateDir });
   const logger = createLogger({ component: 'test', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const dataplane = createDataplane({ config, clusterId: 'c1', bootId: 'boot', worker: 0, stateDir, logger });
+  const dataplane = createDataplane({
+    config,
+    clusterId: 'c1',
+    bootId: 'boot',
+    worker: 0,
+    epoch: 1,
+    stateDir,
+    logger,
+  });
   const app = createHttpApp({ name: 'worker', logger, requestTimeoutMs: 0 });
   dataplane.registerRoutes(app);
   await app.listen({ port: 0, host: '127.0.0.1' });

@@ -54,6 +54,8 @@ export async function startGroup(options: GroupOptions): Promise<Group> {
     name: 'test',
     logger,
   });
+  await expect.poll(() => bus.connected()).toBe(true);
+  await bus.bucket('control').write('epoch', { v: 1, epoch: 1, controllerId: 'test', atMs: Date.now() }, 0);
   const reports = new Map<string, Report>();
   const allReports: Report[] = [];
   const rosters: Roster[] = [];

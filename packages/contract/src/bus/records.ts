@@ -52,6 +52,8 @@ export const Slice = Type.Object({
   pods: Type.Array(SlicePod),
   pools: Type.Array(SlicePool),
   limits: WorkerLimits,
+  /** pods this worker still speaks of that are proven gone: no reading of theirs runs any more; absent = none */
+  gone: Type.Optional(Type.Array(Type.String())),
 });
 export type Slice = Static<typeof Slice>;
 

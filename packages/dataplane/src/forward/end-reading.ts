@@ -5,25 +5,44 @@ import type { PodEntry } from './pod-table.ts';
 
 /** The gateway answers once the reading is over; an engine may take a moment to end. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** A pod that only dropped the connection answers again at once; one that is gone is not waited for. */
-const PAUSES_MS = [0, 250, 750] as const;
+/** A pod that only dropped the connection answers again at once. */
+const FIRST_PAUSES_MS = [0, 250, 750] as const;
+const LATER_PAUSE_MS = 1_000;
+/** How often it is looked whether the pod has been proven gone. */
+const LOOK_MS = 100;
 
 const answered = Compile(PageCancelled);
 
+export interface EndingProof {
+  readonly clusterId: string;
+  /** how long to go on asking a pod that does not answer; the first tries are made in any case */
+  readonly waitMs: number;
+  /** the controller has proof that the pod is gone, and its reading with it */
+  isGone(): boolean;
+}
+
 /**
- * Ends a reading that may still run. `over` only when the gateway itself confirms it (L14); a pod that cannot be asked
- * leaves it unknowable, and the page must not be sent again.
+ * Ends a reading that may still run. `over` only when the gateway itself confirms it or the pod is proven gone (L14);
+ * otherwise it stays unknowable, and the page must not be sent again.
  */
 export async function endReading(
   pod: PodEntry,
   dispatchId: string,
-  clusterId: string,
+  { clusterId, waitMs, isGone }: EndingProof,
 ): Promise<'over' | 'unknowable'> {
-  for (const pauseMs of PAUSES_MS) {
-    if (pauseMs > 0) await sleep(pauseMs);
+  const startedMs = performance.now();
+  for (let tries = 0; ; tries += 1) {
+    const isFirst = tries < FIRST_PAUSES_MS.length;
+    if (!isFirst && performance.now() - startedMs >= waitMs) return 'unknowable';
+    if (await goneWithin(FIRST_PAUSES_MS[tries] ?? LATER_PAUSE_MS, isGone)) return 'over';
     if (await askOnce(pod, dispatchId, clusterId)) return 'over';
   }
-  return 'unknowable';
+}
+
+async function goneWithin(pauseMs: number, isGone: () => boolean): Promise<boolean> {
+  for (let leftMs = pauseMs; leftMs > 0 && !isGone(); leftMs -= LOOK_MS)
+    await sleep(Math.min(leftMs, LOOK_MS));
+  return isGone();
 }
 
 async function askOnce(pod: PodEntry, dispatchId: string, clusterId: string): Promise<boolean> {

@@ -15,7 +15,9 @@ export interface PodEntry extends PickablePod {
 export interface PodTable {
   readonly suspects: SuspectBook;
   /** Puts a slice in force; pods that left it finish what runs on them. */
-  apply(pods: readonly SlicePod[]): void;
+  apply(pods: readonly SlicePod[], gone?: readonly string[]): void;
+  /** proven by the controller: no reading runs on it any more */
+  isGone(id: string): boolean;
   ofPool(pool: string): readonly PodEntry[];
   all(): Iterable<PodEntry>;
   find(id: string): PodEntry | undefined;
@@ -40,6 +42,7 @@ export function createPodTable(options: PodTableOptions): PodTable {
   let entries = new Map<string, Entry>();
   let byPool = new Map<string, Entry[]>();
   const stats = new Map<string, PodStats>();
+  let goneIds: ReadonlySet<string> = new Set();
 
   function statsOf(id: string): PodStats {
     const known = stats.get(id);
@@ -67,7 +70,8 @@ export function createPodTable(options: PodTableOptions): PodTable {
     return new Entry({ pod, client, stats: statsOf(pod.id), table: { ...options, suspects } });
   }
 
-  function apply(pods: readonly SlicePod[]): void {
+  function apply(pods: readonly SlicePod[], gone: readonly string[] = []): void {
+    goneIds = new Set(gone);
     const next = new Map<string, Entry>();
     const pools = new Map<string, Entry[]>();
     for (const pod of pods) {
@@ -88,6 +92,7 @@ export function createPodTable(options: PodTableOptions): PodTable {
     ofPool: (pool) => byPool.get(pool) ?? [],
     all: () => entries.values(),
     find: (id) => entries.get(id),
+    isGone: (id) => goneIds.has(id),
     statsOf,
     widthOf(pool) {
       let width = 0;

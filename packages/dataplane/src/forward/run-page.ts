@@ -4,7 +4,7 @@ import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
 import type { PageJob, PageOutcome } from '../queue/page-job.ts';
 import type { PlacedPage } from './dispatcher.ts';
-import { endReading } from './end-reading.ts';
+import { type EndingProof, endReading } from './end-reading.ts';
 import type { PodRefusal } from './observe-failure.ts';
 import { clientGone, pageError } from './page-error.ts';
 import type { PodTable } from './pod-table.ts';
@@ -17,7 +17,11 @@ export interface RunPageOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  limits(): { readonly pageAttempts: number; readonly pageDeadlineMs: number };
+  limits(): {
+    readonly pageAttempts: number;
+    readonly pageDeadlineMs: number;
+    readonly probeIntervalMs: number;
+  };
   /** A suspicion is reported at once. */
   onSuspicion(): void;
   /** The page waits again, at the front, after a pause. */
@@ -25,6 +29,9 @@ export interface RunPageOptions {
   /** A slot is free again. */
   onRelease(): void;
 }
+
+/** Two listings, 2 s apart while a pod is ending, with time to spare. */
+const LISTINGS_MS = 5_000;
 
 type Failed = Extract<DispatchOutcome, { kind: 'failed' }>;
 
@@ -72,11 +79,18 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
       'page_dispatch_failed',
     );
     // The slot is kept until the reading is over: a page that may still run in the pod uses its width.
-    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, clusterId);
+    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, proofOf(job, pod.id));
     job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
     if (verdict.counted) pod.stats.used += 1;
     release(placed);
     act(job, refusal);
+  }
+
+  /** Three failed probes end a pod and two listings prove it: by then it is known, or never will be. */
+  function proofOf(job: PageJob, podId: string): EndingProof {
+    const longestMs = 4 * options.limits().probeIntervalMs + LISTINGS_MS;
+    const waitMs = Math.min(longestMs, (job.deadlineAtMs ?? nowMs()) - nowMs());
+    return { clusterId, waitMs: job.signal.aborted ? 0 : waitMs, isGone: () => pods.isGone(podId) };
   }
 
   function act(job: PageJob, refusal: PodRefusal | null): void {
