@@ -15,6 +15,7 @@ export {
   observeNginxBox,
   renderGeneration,
   renderNginxMain,
+  sizeNginx,
 } from './nginx/index.ts';
 export { configHashOf } from './pod/config-hash.ts';
 export { decodePodSettings, encodePodSettings, podMarkOf } from './pod/pod-settings.ts';

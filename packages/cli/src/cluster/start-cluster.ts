@@ -1,5 +1,5 @@
 import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
-import type { ClusterPaths } from '@pagefleet/runtime';
+import { type ClusterPaths, observeNginxBox, sizeNginx } from '@pagefleet/runtime';
 import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
 import { endpointUrl } from './endpoint.ts';
@@ -24,6 +24,7 @@ export function startCluster(
     await requireFreeEndpoint(config.listen);
     const cluster = await prepareCluster(paths, config);
     await startGroup(paths);
+    for (const line of describeSizes(config)) say(line);
     return cluster;
   });
 }
@@ -46,4 +47,13 @@ async function endLeftovers(paths: ClusterPaths, say: (line: string) => void): P
   if (left.length === 0) return;
   say(`ending ${left.length} processes that a killed supervisord left`);
   await endSession(group, { patienceMs: LEFTOVER_PATIENCE_MS, say });
+}
+
+/** What the front door holds, and what of it the machine did not allow (R-010). */
+function describeSizes(config: Config): string[] {
+  const { workerProcesses, workerConnections, backlog, clamped } = sizeNginx(config, observeNginxBox());
+  return [
+    `nginx: ${workerProcesses} processes of ${workerConnections} connections, backlog ${backlog}, for ${config.limits.maxInFlight} pages in flight`,
+    ...clamped.map((what) => `nginx: ${what}`),
+  ];
 }
