@@ -63,7 +63,7 @@ async function runVitest(kind) {
     ['node_modules/vitest/vitest.mjs', 'run', '--project', kind, '--passWithNoTests']
       .concat(['--reporter', 'default', '--reporter', './scripts/test/summary-reporter.ts'])
       .concat(filters),
-    { PAGEFLEET_TEST_SUMMARY: summary },
+    { TEST_SUMMARY_FILE: summary },
   );
   try {
     const result = JSON.parse(readFileSync(summary, 'utf8'));

@@ -8,7 +8,7 @@ interface Summary {
   readonly skipped: { name: string; reason: string }[];
 }
 
-/** Writes the counts of a run to the file named by PAGEFLEET_TEST_SUMMARY, for `scripts/test.mjs` to add up. */
+/** Writes the counts of a run to the file named by TEST_SUMMARY_FILE, for `scripts/test.mjs` to add up. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const summary: Summary = { passed: 0, failed: errors.length, skipped: [] };
@@ -21,7 +21,7 @@ export default class SummaryReporter implements Reporter {
         else summary.skipped.push({ name: test.fullName, reason: reasonOf(result) });
       }
     }
-    const file = process.env.PAGEFLEET_TEST_SUMMARY;
+    const file = process.env.TEST_SUMMARY_FILE;
     if (file) writeFileSync(file, JSON.stringify(summary));
   }
 }

@@ -2,13 +2,7 @@ import { resolve } from 'node:path';
 import { type LoadedConfig, loadConfig } from '@pagefleet/runtime';
 
 /** Variables that steer the command line itself; all other `PAGEFLEET_*` are settings, and an unknown one is refused. */
-const OWN_VARIABLES = [
-  'PAGEFLEET_URL',
-  'PAGEFLEET_API_KEY',
-  'PAGEFLEET_START_ONCE',
-  'PAGEFLEET_TEST_SUMMARY',
-  'PAGEFLEET_DEBUG',
-];
+const OWN_VARIABLES = ['PAGEFLEET_URL', 'PAGEFLEET_API_KEY', 'PAGEFLEET_START_ONCE', 'PAGEFLEET_DEBUG'];
 
 export interface ConfigOptions {
   readonly config?: string;

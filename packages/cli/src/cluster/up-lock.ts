@@ -1,17 +1,33 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { link, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, isSameProcess, observeProcess, type ProcessIdentity } from '@pagefleet/runtime';
 
+const LOCK_POLL_MS = 250;
+
 /** One `up` or `down` at a time on a state directory. The holder's identity is in the file, so a dead one never blocks. */
-export async function withStateLock<T>(paths: ClusterPaths, work: () => Promise<T>): Promise<T> {
+export async function withStateLock<T>(paths: ClusterPaths, work: () => Promise<T>, waitMs = 0): Promise<T> {
   const file = join(paths.runDir, 'lock');
-  await takeLock(file);
+  await waitForLock(file, waitMs);
   try {
     return await work();
   } finally {
     rmSync(file, { force: true });
+  }
+}
+
+async function waitForLock(file: string, waitMs: number): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await takeLock(file);
+    } catch (error) {
+      const isHeld = error instanceof PagefleetError && error.code === 'already_running';
+      if (!isHeld || performance.now() >= deadline) throw error;
+      await sleep(LOCK_POLL_MS);
+    }
   }
 }
 

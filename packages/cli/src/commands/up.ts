@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterFile, ERRORS } from '@pagefleet/contract';
 import type { ClusterPaths } from '@pagefleet/runtime';
 import { endpointUrl } from '../cluster/endpoint.ts';
 import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
+import { runningGroup } from '../cluster/group.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
 import { makeStateDir } from '../cluster/state-dir.ts';
 import { waitReady } from '../cluster/wait-ready.ts';
@@ -9,9 +11,13 @@ import { readSample } from '../demo/read-sample.ts';
 import { bringDown } from '../fleet/bring-down.ts';
 import { reportDown } from '../fleet/report-down.ts';
 import { watchFleet } from '../fleet/watch-fleet.ts';
-import { aborted, type Interrupts, watchInterrupts } from '../terminal/interrupts.ts';
+import { type Interrupts, watchInterrupts } from '../terminal/interrupts.ts';
 import { printError } from '../terminal/print-error.ts';
 import { say } from '../terminal/say.ts';
+
+const GROUP_POLL_MS = 1_000;
+/** how long an `up` waits for a `down` of another terminal to finish */
+const OTHER_COMMAND_MS = 120_000;
 
 interface UpOptions extends ConfigOptions {
   readonly detach?: boolean;
@@ -30,7 +36,7 @@ export async function up(options: UpOptions): Promise<number> {
     await waitReady(paths, cluster, { say, signal: interrupts.first });
     printAddresses(cluster);
     if (options.detach) return 0;
-    await stay(cluster, options, interrupts);
+    await stay(paths, cluster, { ...options, signal: interrupts.first });
   } catch (error) {
     if (!interrupts.first.aborted) failure = error;
   }
@@ -39,16 +45,24 @@ export async function up(options: UpOptions): Promise<number> {
   return failedCode || code;
 }
 
-/** Until a signal comes, or the sample was read and nobody is there to press Ctrl-C. */
-async function stay(cluster: ClusterFile, { demo }: UpOptions, { first }: Interrupts): Promise<void> {
-  const watched = watchFleet(cluster, { say, signal: first });
+/** Until a signal comes, another command ends the cluster, or the sample was read and nobody is there to press Ctrl-C. */
+async function stay(
+  paths: ClusterPaths,
+  cluster: ClusterFile,
+  { demo, signal }: UpOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const watched = watchFleet(cluster, { say, signal });
   try {
     if (demo) {
-      await readSample(cluster, { say, signal: first });
+      await readSample(cluster, { say, signal });
       if (process.env.PAGEFLEET_START_ONCE === '1' && !process.stdin.isTTY) return;
     }
     say('running; Ctrl-C ends the cluster and its pods');
-    await aborted(first);
+    while (!signal.aborted) {
+      if ((await runningGroup(paths)) === null)
+        return say('supervisord has ended, by another command or a kill');
+      await sleep(GROUP_POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
   } finally {
     watched.stop();
   }
@@ -64,7 +78,12 @@ async function leave(paths: ClusterPaths, cluster: ClusterFile, interrupts: Inte
       ? `${signal}: stopping, the pods are kept`
       : 'bringing the cluster down; Ctrl-C again stops waiting',
   );
-  const outcome = await bringDown(paths, cluster, { keepPods, say, signal: second });
+  const outcome = await bringDown(paths, cluster, {
+    keepPods,
+    say,
+    signal: second,
+    waitMs: OTHER_COMMAND_MS,
+  });
   const code = reportDown(outcome, keepPods);
   return second.aborted ? ERRORS.interrupted.exitCode : code;
 }

@@ -16,6 +16,8 @@ export interface DownOptions {
   readonly say: (line: string) => void;
   /** aborted = stop waiting and report what is left */
   readonly signal: AbortSignal;
+  /** another command may be at it: then wait for its end and see what it left */
+  readonly waitMs?: number;
 }
 
 export interface DownOutcome {
@@ -37,23 +39,27 @@ export function bringDown(
   cluster: ClusterFile,
   options: DownOptions,
 ): Promise<DownOutcome> {
-  return withStateLock(paths, async () => {
-    const { keepPods, say, signal } = options;
-    const isRunning = (await runningGroup(paths)) !== null;
-    const drained = isRunning ? await drainByController(cluster, options) : { ok: false, spend: null };
-    const group = readGroup(paths);
-    let processes: ProcessIdentity[] = [];
-    if (group) {
-      if (isRunning) say('stopping the processes');
-      const patienceMs = drained.ok ? DRAINED_PATIENCE_MS : cluster.config.limits.pageDeadlineMs + 60_000;
-      processes = await endSession(group, { patienceMs, signal, say });
-    }
-    const provider = openProvider(cluster);
-    const pods = keepPods
-      ? await listOwnPods(provider, cluster)
-      : await endPods(provider, cluster, { say, signal });
-    return { pods, processes, spendTodayUsd: drained.spend };
-  });
+  return withStateLock(
+    paths,
+    async () => {
+      const { keepPods, say, signal } = options;
+      const isRunning = (await runningGroup(paths)) !== null;
+      const drained = isRunning ? await drainByController(cluster, options) : { ok: false, spend: null };
+      const group = readGroup(paths);
+      let processes: ProcessIdentity[] = [];
+      if (group) {
+        if (isRunning) say('stopping the processes');
+        const patienceMs = drained.ok ? DRAINED_PATIENCE_MS : cluster.config.limits.pageDeadlineMs + 60_000;
+        processes = await endSession(group, { patienceMs, signal, say });
+      }
+      const provider = openProvider(cluster);
+      const pods = keepPods
+        ? await listOwnPods(provider, cluster)
+        : await endPods(provider, cluster, { say, signal });
+      return { pods, processes, spendTodayUsd: drained.spend };
+    },
+    options.waitMs,
+  );
 }
 
 async function drainByController(

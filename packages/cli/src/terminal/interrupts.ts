@@ -35,8 +35,3 @@ export function watchInterrupts(): Interrupts {
 function interrupted(signal: NodeJS.Signals): PagefleetError {
   return new PagefleetError('interrupted', `Stopped by ${signal}.`);
 }
-
-export function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
