@@ -21,6 +21,9 @@ interface DownDeps {
 }
 
 const POLL_MS = 250;
+/** Until each worker has read that the door is closed, and has reported what came in before. */
+const CLOSE_SETTLE_MS = 1_200;
+const NO_PROGRESS_MS = 15_000;
 /** An unchanged state is told again, so that nobody on the way takes the silence for the end. */
 const REPEAT_MS = 5_000;
 const LISTING_PAUSE_MS = 1_000;
@@ -55,7 +58,8 @@ export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGen
   const telling = new Telling(deps);
   deps.closeDoor();
   const drainUntilMs = deps.nowMs() + drainMs;
-  while (deps.nowMs() < drainUntilMs && (deps.pagesLeft() ?? 0) > 0) {
+  const patience = new Patience(deps, drainUntilMs);
+  while (patience.isWorthWaiting()) {
     yield* telling.next();
     await sleep(POLL_MS);
   }
@@ -74,6 +78,34 @@ export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGen
     await sleep(POLL_MS);
   }
   yield failedLine(deps);
+}
+
+/** Pages that are in are waited for as long as they become fewer; a door that does not close must not hold up the end. */
+class Patience {
+  readonly #deps: DownDeps;
+  readonly #untilMs: number;
+  readonly #believedFromMs: number;
+  #least = Number.POSITIVE_INFINITY;
+  #leastAtMs: number;
+
+  constructor(deps: DownDeps, untilMs: number) {
+    this.#deps = deps;
+    this.#untilMs = untilMs;
+    this.#leastAtMs = deps.nowMs();
+    this.#believedFromMs = this.#leastAtMs + CLOSE_SETTLE_MS;
+  }
+
+  isWorthWaiting(): boolean {
+    const nowMs = this.#deps.nowMs();
+    if (nowMs >= this.#untilMs) return false;
+    const left = this.#deps.pagesLeft() ?? 0;
+    if (left < this.#least) {
+      this.#least = left;
+      this.#leastAtMs = nowMs;
+    }
+    if (nowMs < this.#believedFromMs) return true;
+    return left > 0 && nowMs - this.#leastAtMs < NO_PROGRESS_MS;
+  }
 }
 
 /** What has been told, so that each line says something new, or repeats the last one when it is old. */

@@ -54,6 +54,8 @@ export const Slice = Type.Object({
   limits: WorkerLimits,
   /** pods this worker still speaks of that are proven gone: no reading of theirs runs any more; absent = none */
   gone: Type.Optional(Type.Array(Type.String())),
+  /** `down` was asked for: take no new page (503 `stopping`), finish those that are in; absent = no */
+  closing: Type.Optional(Type.Boolean()),
 });
 export type Slice = Static<typeof Slice>;
 

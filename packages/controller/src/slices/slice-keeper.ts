@@ -160,7 +160,7 @@ export class SliceKeeper {
     bootId: string,
     widths: ReadonlyMap<string, number>,
     pods: readonly SlicedPod[],
-  ): Pick<Slice, 'pods' | 'pools' | 'limits' | 'gone'> {
+  ): Omit<Slice, 'v' | 'bootId' | 'epoch' | 'rev'> {
     const { config, tokenOf, suspendedUntilMs, isClosing } = this.#options;
     const mentioned = this.#mentioned.get(bootId) ?? new Set();
     const existing = new Set([...this.#options.registry().values()].filter(isExisting).map(({ id }) => id));
@@ -169,7 +169,8 @@ export class SliceKeeper {
       ...(gone.length > 0 ? { gone } : {}),
       pods: slicePods({ bootId, pods, widths, mentioned, tokenOf }),
       pools: slicePools(config, suspendedUntilMs),
-      limits: workerLimits(config, isClosing()),
+      limits: workerLimits(config),
+      ...(isClosing() ? { closing: true } : {}),
     };
   }
 

@@ -60,24 +60,18 @@ describe('what a worker is told of pods (R-006, R-023)', () => {
     const facts = (pods: ReturnType<typeof told>) => sliceFacts({ pods, pools: [], limits });
     expect(facts(told({ 'id-a': 1 }))).toBe(facts(told({ 'id-a': 2 })));
     expect(facts(told({ 'id-a': 1 }))).not.toBe(facts(told({})));
+    const open = { pods: [], pools: [], limits };
+    expect(sliceFacts({ ...open, closing: true })).not.toBe(sliceFacts(open));
   });
 });
 
 describe('the share of every ceiling (R-007, L11)', () => {
-  test('while_the_door_is_closed_nothing_new_is_taken_and_what_is_in_keeps_its_room', () => {
-    const limits = { maxInFlight: 8, maxQueued: 8, memoryBytes: 6, spoolBytes: 4 };
-    const config = { workers: 2, limits } as unknown as Config;
-    const closed = { maxInFlight: 0, maxQueued: 0, maxMemoryBytes: 3, maxSpoolBytes: 2 };
-    expect(workerLimits(config, true)).toEqual(closed);
-    expect(workerLimits(config, false)).toEqual({ ...closed, maxInFlight: 4, maxQueued: 4 });
-  });
-
   test('shares_sum_to_at_least_the_total_and_to_less_than_the_total_plus_one_each (property)', () => {
     const size = fc.integer({ min: 1, max: 1_000_000 });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 64 }), size, size, (workers, maxInFlight, memoryBytes) => {
         const limits = { maxInFlight, maxQueued: 0, memoryBytes, spoolBytes: 7 };
-        const share = workerLimits({ workers, limits } as unknown as Config, false);
+        const share = workerLimits({ workers, limits } as unknown as Config);
         const count = Math.max(1, workers);
         const pairs = [
           [share.maxInFlight, maxInFlight],

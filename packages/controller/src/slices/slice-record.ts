@@ -35,16 +35,13 @@ export function slicePods(input: PodsOfWorker): SlicePod[] {
   });
 }
 
-/**
- * Each worker's share of every ceiling, rounded up: together at least the total, and less than one share more (R-007).
- * Closing, none takes any new page; those that are in go on.
- */
-export function workerLimits(config: Config, isClosing: boolean): WorkerLimits {
+/** Each worker's share of every ceiling, rounded up: together at least the total, and less than one share more. */
+export function workerLimits(config: Config): WorkerLimits {
   const { limits } = config;
   const share = (total: number) => Math.ceil(total / Math.max(1, config.workers));
   return {
-    maxInFlight: isClosing ? 0 : share(limits.maxInFlight),
-    maxQueued: isClosing ? 0 : share(limits.maxQueued),
+    maxInFlight: share(limits.maxInFlight),
+    maxQueued: share(limits.maxQueued),
     maxMemoryBytes: share(limits.memoryBytes),
     maxSpoolBytes: share(limits.spoolBytes),
   };
@@ -59,7 +56,7 @@ export function slicePools(config: Config, suspendedUntilMs: (pool: string) => n
 }
 
 /** What makes a slice worth writing although no width has changed. */
-export function sliceFacts(slice: Pick<Slice, 'pods' | 'pools' | 'limits' | 'gone'>): string {
+export function sliceFacts(slice: Omit<Slice, 'v' | 'bootId' | 'epoch' | 'rev'>): string {
   const pods = slice.pods.map(({ width: _, ...facts }) => facts);
-  return JSON.stringify([pods, slice.pools, slice.limits, slice.gone]);
+  return JSON.stringify([pods, slice.pools, slice.limits, slice.gone, slice.closing]);
 }
