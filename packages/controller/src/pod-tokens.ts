@@ -11,6 +11,8 @@ export interface PodTokens {
   keyRefOf(pod: Pod): KeyRef;
 }
 
+const MOST_KEPT = 10_000;
+
 /** Each pod's own token, made from what it was launched with, for its whole life (R-037). */
 export function createPodTokens(options: {
   readonly secret: ClusterSecret;
@@ -18,10 +20,18 @@ export function createPodTokens(options: {
   readonly marks: ListingKeeper['marks'];
 }): PodTokens {
   const { secret, fleet, marks } = options;
+  // Every slice names tokens, many times a second; a pod's never changes.
+  const made = new Map<string, string>();
   return {
     tokenOf(pod) {
       const { keyId } = fleet.registry.keyRef(pod.key);
-      return Object.hasOwn(secret.keys, keyId) ? podToken(secret, keyId, ownKey(pod)) : null;
+      const name = `${keyId} ${pod.key}`;
+      const known = made.get(name);
+      if (known !== undefined || !Object.hasOwn(secret.keys, keyId)) return known ?? null;
+      if (made.size >= MOST_KEPT) made.clear();
+      const token = podToken(secret, keyId, ownKey(pod));
+      made.set(name, token);
+      return token;
     },
     keyRefOf(pod) {
       const mark = marks.get(ownKey(pod));
