@@ -196,6 +196,7 @@ function createState(options: DataplaneOptions) {
     limits,
     inFlight: () => slots.total,
     pagesPerSecond: metrics.pagesPerSecond,
+    closing: () => slice.closing,
     refusalCode: () =>
       pools.names().some((name) => forwarding.pods.widthOf(name) > 0) ? 'queue_full' : 'no_capacity',
   });

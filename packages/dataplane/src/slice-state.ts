@@ -12,6 +12,8 @@ export interface SliceState {
   /** revision of the slice in force; 0 = none */
   readonly ack: number;
   readonly limits: WorkerLimits | null;
+  /** The cluster goes down: no new page is taken, those that are in are finished. */
+  readonly closing: boolean;
 }
 
 /** `epoch`: the one in which nothing is held yet; slices of later epochs must first repeat what is held. */
@@ -32,6 +34,9 @@ export function createSliceState(bootId: string, epoch = 0): SliceState {
     },
     get limits() {
       return current?.limits ?? null;
+    },
+    get closing() {
+      return current?.closing ?? false;
     },
   };
 }

@@ -281,6 +281,17 @@ describe('overload (R-013, L11)', () => {
     await rig.expectAllGivenBack();
   });
 
+  test('a_cluster_that_goes_down_takes_nothing_new_and_finishes_what_is_in', async () => {
+    const rig = await startRig({ pods: [[{ kind: 'read', ms: 500 }]] });
+    const inside = rig.post(PNG);
+    await expect.poll(() => rig.pods[0]?.inFlight()).toBe(1);
+    rig.grant([{}], { closing: true });
+    const late = await rig.post(PNG, { 'x-max-wait-ms': '1000' });
+    expect(late.status).toBe(503);
+    expect(await late.json()).toMatchObject({ code: 'stopping' });
+    expect((await inside).status).toBe(200);
+  });
+
   test('a_pool_that_may_rent_nothing_and_has_nothing_answers_503 (R-022)', async () => {
     const rig = await startRig({ env: { PAGEFLEET_POOLS: '[{"name":"ocr","max_pods":0}]' } });
     rig.grant([]);

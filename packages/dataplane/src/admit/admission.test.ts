@@ -16,6 +16,7 @@ function admissionOf(
     inFlight: () => 0,
     pagesPerSecond: () => 0,
     refusalCode: () => refusalCode,
+    closing: () => false,
   });
 }
 

@@ -11,6 +11,8 @@ export interface AdmissionOptions {
   pagesPerSecond(): number;
   /** `no_capacity` when there is no pod that could take a page */
   refusalCode(): 'queue_full' | 'no_capacity';
+  /** The cluster goes down: what is not in yet stays out. */
+  closing(): boolean;
 }
 
 interface AdmitRequest {
@@ -85,7 +87,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return refusalError(options.refusalCode(), seconds, figures());
   }
 
-  async function admit({ holdMs, signal }: AdmitRequest): Promise<Ticket> {
+  async function admit(request: AdmitRequest): Promise<Ticket> {
+    if (options.closing()) throw closed();
+    const ticket = await takeTicket(request);
+    if (!options.closing()) return ticket;
+    ticket.close();
+    throw closed();
+  }
+
+  async function takeTicket({ holdMs, signal }: AdmitRequest): Promise<Ticket> {
     if (gate.tryTake()) return createTicket(gate);
     const { maxInFlight, maxQueued } = options.limits();
     // A held request costs a connection, so there are never more of them than there are pages.
@@ -120,6 +130,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return { admit, figures, held: () => held, taken: gate.taken, wake: gate.wake };
+}
+
+function closed(): PagefleetError {
+  return new PagefleetError('stopping', 'the cluster is going down and takes no new documents');
 }
 
 function refusalError(
