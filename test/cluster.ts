@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterFile, type FleetStatus, POD_FILES } from '@pagefleet/contract';
 import { clusterPaths, freePorts, programPath, realNodeBinary } from '@pagefleet/runtime';
@@ -101,6 +101,7 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
     async down() {
       const session = sessionOf(stateDir);
       const result = await cli(['down']);
+      keepLogs(stateDir);
       const left = [...observeProcesses().values()].filter((found) => found.session === session);
       const pods = pidsOf(stateDir, 'pod');
       rmSync(folder, { recursive: true, force: true });
@@ -110,6 +111,15 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
       return result;
     },
   };
+}
+
+/** `KEEP_TEST_LOGS=DIR`: logs and account of every test cluster stay there to be looked at. */
+function keepLogs(stateDir: string): void {
+  const keep = process.env.KEEP_TEST_LOGS;
+  if (keep === undefined) return;
+  const { logsDir, accountDir } = clusterPaths(stateDir);
+  const at = join(keep, basename(dirname(stateDir)));
+  for (const folder of [logsDir, accountDir]) cpSync(folder, join(at, basename(folder)), { recursive: true });
 }
 
 /** Runs the command line as a user would and waits for its end. */
