@@ -7,7 +7,10 @@ export interface Reading {
   readonly pod: string;
   readonly pageId: string;
   readonly requestId: string;
-  /** how it ended by the pod's own log; null = the pod died, or still reads */
+  readonly startedMs: number;
+  /** null = the pod died, or still reads */
+  readonly endedMs: number | null;
+  /** how it ended by the pod's own log */
   readonly outcome: string | null;
 }
 
@@ -25,10 +28,21 @@ function readingsOf(podDir: string, pod: string): Reading[] {
     for (const line of readFileSync(file, 'utf8').split('\n')) {
       const entry = parseLine(line);
       if (entry?.event === 'page_started') {
-        readings.set(entry.pageId, { pod, pageId: entry.pageId, requestId: entry.requestId, outcome: null });
+        const { pageId, requestId } = entry;
+        readings.set(pageId, {
+          pod,
+          pageId,
+          requestId,
+          startedMs: Date.parse(entry.time),
+          endedMs: null,
+          outcome: null,
+        });
       }
       const begun = entry?.event === 'page_finished' ? readings.get(entry.pageId) : undefined;
-      if (entry && begun) readings.set(entry.pageId, { ...begun, outcome: entry.outcome ?? 'ok' });
+      if (entry && begun) {
+        const endedMs = Date.parse(entry.time);
+        readings.set(entry.pageId, { ...begun, endedMs, outcome: entry.outcome ?? 'ok' });
+      }
     }
   }
   return [...readings.values()];
@@ -36,6 +50,7 @@ function readingsOf(podDir: string, pod: string): Reading[] {
 
 interface LogLine {
   readonly event: string;
+  readonly time: string;
   readonly pageId: string;
   readonly requestId: string;
   readonly outcome?: string;
@@ -54,4 +69,31 @@ function parseLine(line: string): LogLine | null {
 export function readTwice(readings: readonly Reading[]): Reading[][] {
   const whole = readings.filter(({ outcome }) => outcome === 'ok');
   return [...Map.groupBy(whole, ({ requestId }) => requestId).values()].filter((same) => same.length > 1);
+}
+
+/**
+ * The longest time in which some pod ran fewer pages than its width although pages were still to be begun, in
+ * milliseconds: from the first page begun anywhere to the last.
+ */
+export function longestIdleMs(readings: readonly Reading[], width: number): number {
+  const fromMs = Math.min(...readings.map(({ startedMs }) => startedMs));
+  const untilMs = Math.max(...readings.map(({ startedMs }) => startedMs));
+  let longest = 0;
+  for (const ofPod of Map.groupBy(readings, ({ pod }) => pod).values()) {
+    const changes = ofPod.flatMap(({ startedMs, endedMs }) => [
+      { atMs: startedMs, by: 1 },
+      { atMs: endedMs ?? untilMs, by: -1 },
+    ]);
+    changes.sort((a, b) => a.atMs - b.atMs);
+    let running = 0;
+    let idleSinceMs: number | null = fromMs;
+    for (const { atMs, by } of changes) {
+      running += by;
+      if (running >= width && idleSinceMs !== null) {
+        longest = Math.max(longest, atMs - idleSinceMs);
+        idleSinceMs = null;
+      } else if (running < width) idleSinceMs ??= Math.min(atMs, untilMs);
+    }
+  }
+  return longest;
 }
