@@ -1,12 +1,22 @@
-import { type ListingHistory, NO_LISTING, type Pod, recordListing } from '@pagefleet/core';
+import { type ListingHistory, type Pod, recordListing } from '@pagefleet/core';
 import { describe, expect, test } from 'vitest';
 import { downFleet } from './down-fleet.ts';
 import { servingPod, T0 } from './test-kit/pods.ts';
 
 /** A fleet whose pods end when they are told, and listings that come when asked for. */
-function setUp(options: { ends: boolean; listsStranger?: boolean; pages?: (number | null)[] }) {
+function setUp(options: {
+  ends: boolean;
+  listsStranger?: boolean;
+  pages?: (number | null)[];
+  stepMs?: number;
+}) {
   let pods: Pod[] = [servingPod('a'), servingPod('b')];
-  let listing: ListingHistory = NO_LISTING;
+  // Two empty listings of a moment ago: they prove nothing about pods that were there after them.
+  const before = { startedAtMs: T0 - 20, endedAtMs: T0 - 10, pods: [] };
+  let listing: ListingHistory = {
+    newest: before,
+    previous: { ...before, startedAtMs: T0 - 40, endedAtMs: T0 - 30 },
+  };
   let now = T0;
   const stops: number[] = [];
   const steps: string[] = [];
@@ -15,7 +25,7 @@ function setUp(options: { ends: boolean; listsStranger?: boolean; pages?: (numbe
   const deps = {
     clusterId: 'us',
     nowMs: () => {
-      now += 2_000;
+      now += options.stepMs ?? 2_000;
       return now;
     },
     pods: () => pods,
@@ -66,13 +76,19 @@ describe('down (DESIGN 3, Stopping)', () => {
     const lines = await run(false);
     expect(stops).toHaveLength(1);
     expect(lines.at(-1)).toEqual({ type: 'done', ended: 0, remaining: [], live_hourly_usd: 0 });
-    expect(listing().previous).not.toBeNull();
+    expect(listing().previous?.startedAtMs).toBeGreaterThan(T0);
   });
 
   test('the_door_is_closed_first_and_the_pages_that_are_in_are_read_before_pods_leave', async () => {
     const { run, steps } = setUp({ ends: true, pages: [5, 2, 0] });
     await run(false);
     expect(steps).toEqual(['closed', '5 left', '2 left', '0 left', 'stopped']);
+  });
+
+  test('pages_that_came_in_as_the_door_closed_are_not_overlooked', async () => {
+    const { run, steps } = setUp({ ends: true, pages: [0, 3, 0], stepMs: 300 });
+    await run(false);
+    expect(steps).toContain('3 left');
   });
 
   test('what_nobody_can_say_or_what_never_ends_holds_nothing_up_for_ever', async () => {

@@ -98,6 +98,15 @@ describe('who is in charge', () => {
     expect(await one.check()).toBe('mine');
   });
 
+  test('while_nobody_can_say_who_is_in_charge_it_takes_no_new_number', async () => {
+    const bucket = createMemoryBucket<EpochRecord>();
+    const { one, recorded } = guard(bucket);
+    await one.start();
+    bucket.goAway();
+    expect(await one.outbid(7)).toBe(false);
+    expect(recorded).toEqual([1]);
+  });
+
   test('it_does_not_outbid_a_controller_that_is_there', async () => {
     const bucket = createMemoryBucket<EpochRecord>();
     const { one, deposed } = guard(bucket);

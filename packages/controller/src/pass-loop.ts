@@ -26,7 +26,7 @@ export function startPassLoop(options: {
   }
 
   function start(): void {
-    if (stopped || running !== null) return;
+    if (stopped) return;
     wanted = false;
     running = turn().finally(() => {
       running = null;

@@ -27,9 +27,11 @@ describe('tokens (R-037, L7)', () => {
     const { tokens, enter } = setUp();
     const before = enter('a', 'old');
     const after = enter('b', 'new');
+    const another = enter('c', 'old');
     for (let round = 0; round < 2; round += 1) {
       expect(tokens.tokenOf(before)).toBe(podToken(secret, 'old', before.key));
       expect(tokens.tokenOf(after)).toBe(podToken(secret, 'new', after.key));
+      expect(tokens.tokenOf(another)).toBe(podToken(secret, 'old', another.key));
     }
   });
 

@@ -196,6 +196,27 @@ describe('a crash', () => {
 });
 
 describe('a full disk', () => {
+  test('at_the_start_keeps_nobody_from_reading_what_is_there', async () => {
+    const first = await open();
+    await add(first, 1);
+    await first.journal.close();
+    let locked = true;
+    const box = await open({
+      ...realJournalFs,
+      async openForWriting(path) {
+        if (locked) throw Object.assign(new Error('read-only'), { code: 'EROFS' });
+        return realJournalFs.openForWriting(path);
+      },
+    });
+    expect(box.state).toEqual([1]);
+    expect(box.journal.writable()).toBe(false);
+    expect(await add(box, 2)).toBe(false);
+    locked = false;
+    expect(await add(box, 3)).toBe(true);
+    await box.journal.close();
+    expect(await recovered()).toEqual([1, 3]);
+  });
+
   test('is_said_by_writable_and_heals_with_the_first_write_that_works', async () => {
     let full = false;
     const check = () => {

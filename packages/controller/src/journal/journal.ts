@@ -4,7 +4,8 @@ import { type JournalFs, type JournalHandle, realJournalFs } from './journal-fs.
 
 type JournalNote =
   | { readonly kind: 'torn_end_dropped'; readonly bytes: number }
-  | { readonly kind: 'damaged_set_aside'; readonly file: string };
+  | { readonly kind: 'damaged_set_aside'; readonly file: string }
+  | { readonly kind: 'not_writable'; readonly cause: unknown };
 
 type AppendOutcome = { readonly kind: 'stored' } | { readonly kind: 'failed'; readonly cause: unknown };
 
@@ -86,8 +87,14 @@ class OpenJournal implements Journal {
       this.#failed = true;
     }
     this.#position = read.rest === 'damaged' ? 0 : read.goodBytes;
-    this.#handle = await this.#fs.openForWriting(this.#file);
-    if (read.rest === 'torn') await this.#handle.truncate(this.#position);
+    try {
+      this.#handle = await this.#fs.openForWriting(this.#file);
+      if (read.rest === 'torn') await this.#handle.truncate(this.#position);
+    } catch (cause) {
+      // Known is what could be read; a disk that cannot be written stops renting, nothing else.
+      this.#failed = true;
+      this.#options.note({ kind: 'not_writable', cause });
+    }
   }
 
   append(entry: unknown, durability: 'durable' | 'lazy'): Promise<AppendOutcome> {

@@ -44,6 +44,7 @@ const health = Compile(PodHealth);
 const pageResult = Compile(PageResult);
 
 export function createPodProber(clusterId: string): PodProber {
+  // Without pipelining every call opens its own connection: that one can be opened is half of what a probe asks.
   const agent = new Agent({ connections: 2, pipelining: 0, maxResponseSize: MAX_ANSWER_BYTES });
   const control = createLanes(CONTROL_LANES);
   const boot = createLanes(BOOT_LANES);
@@ -76,7 +77,6 @@ async function askHealth(agent: Agent, target: ProbeTarget, timeoutMs: number): 
   const nonce = randomBytes(16).toString('hex');
   const response = await request(`${target.url}${GATEWAY_PATHS.health}`, {
     dispatcher: agent,
-    reset: true,
     signal: AbortSignal.timeout(timeoutMs),
     headers: {
       [PROOF_HEADERS.nonce]: nonce,
@@ -102,7 +102,6 @@ async function sendTrial(
   const response = await request(`${target.url}${GATEWAY_PATHS.page}`, {
     method: 'POST',
     dispatcher: agent,
-    reset: true,
     signal: AbortSignal.timeout(target.timeoutMs),
     headersTimeout: 0,
     bodyTimeout: 0,
