@@ -10,13 +10,13 @@ import { createPod, type Pod } from './pod.ts';
 
 export const TOKEN = 'f'.repeat(64);
 export const PNG = Buffer.from('89504e470d0a1a0a00000000', 'hex');
-export const closers: (() => Promise<unknown>)[] = [];
+const closers: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-export const SETTINGS: PodSettings = {
+const SETTINGS: PodSettings = {
   clusterId: 'ours',
   podKey: '0'.repeat(32),
   keyId: 'k1',
@@ -44,7 +44,7 @@ export const SETTINGS: PodSettings = {
   logLevel: 'info',
 };
 
-export interface Reading {
+interface Reading {
   readonly page: PageInput;
   finish(): void;
   /** lets an aborted reading come to its end */

@@ -5,11 +5,9 @@ export type DurationText = string & { readonly __kind: 'duration' };
 /** What the user writes: text such as `50MB`. What the code gets: a number, under a name that ends in `Bytes`. */
 export type BytesText = string & { readonly __kind: 'bytes' };
 
-/** Notes every setting carries beside its type; they make the reference page and the log line of a reload. */
+/** Notes every setting carries beside its type; they make the reference page. */
 export interface SettingNotes {
   readonly description: string;
-  /** `live`: a SIGHUP applies it; `restart`: needs `down` and `up` */
-  readonly reload?: 'live' | 'restart';
   /** shown in the reference: `pages`, `pods` */
   readonly unit?: string;
 }

@@ -11,7 +11,6 @@ const Limits = section(
       maximum: 16_384,
       default: 256,
       description: 'Pages in flight over all workers.',
-      reload: 'live',
       unit: 'pages',
     }),
     max_queued: Type.Integer({
@@ -19,7 +18,6 @@ const Limits = section(
       maximum: 65_536,
       default: 0,
       description: 'Pages waiting over all workers; 0 follows max_in_flight.',
-      reload: 'live',
       unit: 'pages',
     }),
     max_inflight_per_pod: Type.Integer({
@@ -27,7 +25,6 @@ const Limits = section(
       maximum: 1_024,
       default: 64,
       description: 'Upper bound of any pod’s width. There is no "unlimited".',
-      reload: 'live',
       unit: 'pages',
     }),
     max_body: bytes({
@@ -35,26 +32,22 @@ const Limits = section(
       min: '1MB',
       max: '4GB',
       description: 'Largest request body.',
-      reload: 'restart',
     }),
     memory: bytes({
       default: '512MB',
       min: '16MB',
       description: 'Bodies and pages held in memory over all workers; what is above goes to the spool.',
-      reload: 'restart',
     }),
     spool: bytes({
       default: '8GB',
       min: '0',
       description: 'Bodies and pages held on disk over all workers; above it new documents are refused.',
-      reload: 'restart',
     }),
     max_pages_per_document: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 5_000,
       description: 'A document with more pages is refused.',
-      reload: 'live',
       unit: 'pages',
     }),
     max_documents_per_batch: Type.Integer({
@@ -62,7 +55,6 @@ const Limits = section(
       maximum: 1_000,
       default: 64,
       description: 'Documents in one batch request.',
-      reload: 'live',
       unit: 'documents',
     }),
     max_pixels: Type.Integer({
@@ -70,7 +62,6 @@ const Limits = section(
       maximum: 400_000_000,
       default: 40_000_000,
       description: 'Pixels of one drawn page; larger pages are drawn smaller.',
-      reload: 'restart',
       unit: 'pixels',
     }),
     page_attempts: Type.Integer({
@@ -78,7 +69,6 @@ const Limits = section(
       maximum: 10,
       default: 3,
       description: 'Times a page is sent before it fails; full pods and our own shortages cost nothing.',
-      reload: 'live',
     }),
     page_deadline: duration({
       default: '10m',
@@ -86,41 +76,35 @@ const Limits = section(
       max: '14m',
       description:
         'A page that is not read by then fails; counted from its first dispatch. Below the slot age limit of 15 minutes.',
-      reload: 'live',
     }),
     max_wait: duration({
       default: '5m',
       min: '0',
       max: '1h',
       description: 'Longest time a caller may ask to be held instead of refused (X-Max-Wait-Ms).',
-      reload: 'live',
     }),
     connect_timeout: duration({
       default: '30s',
       min: '100ms',
       max: '2m',
       description: 'Longest wait for a connection to a pod.',
-      reload: 'live',
     }),
     upload_min_rate: bytes({
       default: '4KB',
       min: '0',
       description: 'Least upload speed per second, measured over 10 s.',
-      reload: 'live',
     }),
     upload_deadline: duration({
       default: '10m',
       min: '1s',
       max: '2h',
       description: 'Longest time one upload may take.',
-      reload: 'live',
     }),
     pdf_threads: Type.Integer({
       minimum: 1,
       maximum: 64,
       default: 2,
       description: 'Threads per worker that open and split documents.',
-      reload: 'restart',
       unit: 'threads',
     }),
     response_padding_after: duration({
@@ -129,7 +113,6 @@ const Limits = section(
       max: '4m',
       description:
         'A JSON answer slower than this sends its headers early and keeps the line alive with white space.',
-      reload: 'live',
     }),
   },
   { description: 'Bounds on pages, bytes and time.' },
@@ -164,7 +147,6 @@ const PoolConfig = Type.Object(
       default: 0,
       description: 'Floor: pods kept ready.',
       unit: 'pods',
-      reload: 'live',
     }),
     max_pods: Type.Integer({
       minimum: 0,
@@ -172,7 +154,6 @@ const PoolConfig = Type.Object(
       default: 1,
       description: 'Cap: pods never exceeded; 0 turns renting off.',
       unit: 'pods',
-      reload: 'live',
     }),
     boot_deadline: duration({
       default: '2m',
@@ -237,13 +218,11 @@ export const ConfigSchema = Type.Object(
       pattern: '^[a-z][a-z0-9-]{0,30}$',
       default: 'pagefleet',
       description: 'Name of the cluster, for people: logs and pod names.',
-      reload: 'restart',
     }),
     state_dir: Type.String({
       minLength: 1,
       default: '.pagefleet',
       description: 'Where everything that survives a restart is kept; relative to the configuration file.',
-      reload: 'restart',
     }),
     listen: section(
       {
@@ -251,14 +230,12 @@ export const ConfigSchema = Type.Object(
           minLength: 1,
           default: '127.0.0.1',
           description: 'Address of the endpoint. Anything but loopback needs API keys.',
-          reload: 'restart',
         }),
         port: Type.Integer({
           minimum: 1,
           maximum: 65_535,
           default: 8080,
           description: 'Port of the endpoint.',
-          reload: 'restart',
         }),
       },
       { description: 'Where clients connect.' },
@@ -267,7 +244,6 @@ export const ConfigSchema = Type.Object(
       default: 'auto',
       description:
         'Forwarding processes; auto is the number of cores. 0 leaves forwarding to the controller’s child.',
-      reload: 'restart',
     }),
     api_keys: Type.Array(
       Type.Object(
@@ -292,13 +268,11 @@ export const ConfigSchema = Type.Object(
       {
         default: [],
         description: 'Bearer keys. Without any, the endpoint listens on loopback only.',
-        reload: 'restart',
       },
     ),
     document_hosts: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       description: 'Hosts from which `document_url` may be fetched over https. Empty: none.',
-      reload: 'restart',
     }),
     limits: Limits,
     pools: Type.Array(PoolConfig, {
@@ -314,28 +288,24 @@ export const ConfigSchema = Type.Object(
           min: '100ms',
           max: '5m',
           description: 'Pause between probes of a quarantined pod; three failed ones end it.',
-          reload: 'live',
         }),
         probe_timeout: duration({
           default: '3s',
           min: '50ms',
           max: '30s',
           description: 'A probe that takes longer has failed.',
-          reload: 'live',
         }),
         trial_delay: duration({
           default: '5s',
           min: '50ms',
           max: '5m',
           description: 'First pause before a refusing pod gets one trial page; doubles to 60 times as much.',
-          reload: 'live',
         }),
         adoption_interval: duration({
           default: '60s',
           min: '500ms',
           max: '10m',
           description: 'Pause between listings of the account.',
-          reload: 'live',
         }),
         ramp_pods: Type.Integer({
           minimum: 1,
@@ -343,14 +313,13 @@ export const ConfigSchema = Type.Object(
           default: 8,
           description: 'Pods that may boot at the same time.',
           unit: 'pods',
-          reload: 'live',
         }),
       },
       { description: 'How pods are watched.' },
     ),
     log_level: Type.Union(
       [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')],
-      { default: 'info', description: 'Least level that is logged.', reload: 'restart' },
+      { default: 'info', description: 'Least level that is logged.' },
     ),
     watchdog: section(
       {
@@ -359,14 +328,12 @@ export const ConfigSchema = Type.Object(
           min: '100ms',
           max: '10m',
           description: 'Silence of an event loop after which its stack is logged (R-019).',
-          reload: 'restart',
         }),
         fatal: duration({
           default: '60s',
           min: '1s',
           max: '1h',
           description: 'Silence after which the process ends itself.',
-          reload: 'restart',
         }),
       },
       { description: 'The watch over each event loop.' },

@@ -15,18 +15,7 @@ export function configJsonSchema(): object {
 }
 
 function toJsonSchema(schema: SettingSchema): Record<string, unknown> {
-  const {
-    'x-kind': kind,
-    'x-secret': _,
-    min,
-    max,
-    unit: __,
-    reload: ___,
-    properties,
-    items,
-    anyOf,
-    ...rest
-  } = schema;
+  const { 'x-kind': kind, 'x-secret': _, min, max, unit: __, properties, items, anyOf, ...rest } = schema;
   const range = [min && `at least ${min}`, max && `at most ${max}`].filter(Boolean).join(', ');
   return {
     ...rest,

@@ -14,8 +14,8 @@ In the environment a setting is \`PAGEFLEET_\` and its path in capitals: \`limit
 \`PAGEFLEET_LIMITS_MAX_IN_FLIGHT\`. Lists and sections are YAML text: \`PAGEFLEET_POOLS='[{name: ocr, max_pods: 4}]'\`.
 \`PAGEFLEET_STATE\` and \`PAGEFLEET_POD_*\` are not settings; the cluster sets them for its own programs.
 
-Durations are written \`250ms\`, \`90s\`, \`10m\`, \`2h\`, \`7d\` or \`0\`; sizes \`50MB\`, \`256MiB\` or \`0\`. A setting marked *live* is
-applied by a reload, the others need \`pagefleet down\` and \`pagefleet up\`.
+Durations are written \`250ms\`, \`90s\`, \`10m\`, \`2h\`, \`7d\` or \`0\`; sizes \`50MB\`, \`256MiB\` or \`0\`. A change is
+applied by \`pagefleet down --keep-pods\` and \`pagefleet up\`; the pods stay.
 `;
 
 /** The text of `docs/config.md`. */
@@ -50,11 +50,7 @@ function table(members: [string, SettingSchema][], parent: string, withVariable:
     const path = joinPath(parent, name);
     const variable = withVariable ? `<br>\`${variableName(path)}\`` : '';
     const fallback = schema.default === undefined ? '*required*' : `\`${show(schema.default)}\``;
-    const notes = [
-      schema.description,
-      schema.unit && `In ${schema.unit}.`,
-      schema.reload === 'live' && '*Live.*',
-    ];
+    const notes = [schema.description, schema.unit && `In ${schema.unit}.`];
     return `| \`${path}\`${variable} | ${fallback} | ${escapeCell(expected(schema))} | ${escapeCell(notes.filter(Boolean).join(' '))} |`;
   });
   return ['| setting | default | accepts | |', '|---|---|---|---|', ...rows, ''].join('\n');

@@ -23,7 +23,6 @@ export interface SettingSchema {
   readonly max?: string;
   readonly description?: string;
   readonly unit?: string;
-  readonly reload?: 'live' | 'restart';
 }
 
 export const settingsSchema = ConfigSchema as unknown as SettingSchema;

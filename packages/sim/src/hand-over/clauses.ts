@@ -14,7 +14,7 @@ export interface ModelRules {
   readonly tellsDemand: boolean;
 }
 
-export const WHOLE_RULE: ModelRules = {
+const WHOLE_RULE: ModelRules = {
   handOver: HAND_OVER_RULES,
   adopt: ADOPT_RULES,
   latePutCounts: true,
