@@ -188,7 +188,8 @@ function createState(options: DataplaneOptions) {
     slots,
     queues,
     podConnections: (width) => Math.max(sizes.perPod, width),
-    limits: () => ({ ...config.limits, ...config.control, maxInFlight: limits().maxInFlight }),
+    settings: { ...config.limits, ...config.control },
+    maxInFlight: () => limits().maxInFlight,
     bootDeadlineMs: (name) => config.pools.find((pool) => pool.name === name)?.bootDeadlineMs ?? 0,
     onUrgent: urgent,
   });

@@ -26,6 +26,8 @@ export interface Metrics {
   pageRefused(code: ErrorCode): void;
   pageRetried(pool: string): void;
   slotSwept(): void;
+  /** A limit of our own kept a page from being sent. */
+  shortage(): void;
   /** finished, good or bad, over the last minute */
   pagesPerSecond(): number;
   /** Prometheus text. */
@@ -61,6 +63,11 @@ export function createMetrics(live: LiveFigures, nowMs: () => number): Metrics {
     help: 'Slots returned because of their age',
     registers,
   });
+  const shortages = new Counter({
+    name: 'pagefleet_shortages_total',
+    help: 'Dispatches kept back by a limit of our own: descriptors, ports, memory',
+    registers,
+  });
   const seconds = new Histogram({
     name: 'pagefleet_page_seconds',
     help: 'Time on the pod of pages that were read',
@@ -94,6 +101,7 @@ export function createMetrics(live: LiveFigures, nowMs: () => number): Metrics {
       retried.inc({ pool });
     },
     slotSwept: () => swept.inc(),
+    shortage: () => shortages.inc(),
     pagesPerSecond: () => finished.perSecond(nowMs()),
     render: () => registry.metrics(),
     contentType: registry.contentType,

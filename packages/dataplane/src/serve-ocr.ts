@@ -47,7 +47,7 @@ export function createOcrService(options: OcrServiceOptions): OcrService {
   const { config, door, demand, logger } = options;
 
   async function serve(exchange: Exchange, kind: 'one' | 'batch'): Promise<void> {
-    const query = new URL(exchange.request.url ?? '', 'http://worker').searchParams;
+    const query = queryOf(exchange.request.url ?? '');
     const coming = demand.open(firstPool());
     try {
       if (door.pools.names().length === 1) checkCapacity(firstPool(), query.get('require') === 'fleet', door);
@@ -183,6 +183,11 @@ export function createOcrService(options: OcrServiceOptions): OcrService {
   }
 
   return serve;
+}
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
 /** Names by which a batch tells its documents apart; equal ones get a number. */

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import type { ClusterFile } from '@pagefleet/contract';
 import { createDataplane, type Dataplane } from '@pagefleet/dataplane';
 import {
@@ -36,6 +37,8 @@ export interface RunningWorker {
 
 /** nginx, not we, ends idle connections: above its upstream keep-alive of 5 s. */
 const KEEP_ALIVE_MS = 65_000;
+/** A request line and its headers come in one piece from nginx. */
+const HEADERS_MS = 15_000;
 
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { cluster, worker, port, bootId } = options;
@@ -79,6 +82,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   dataplane.registerRoutes(app);
   await app.ready();
   const { server } = app;
+  limitServer(server);
   bus.bucket('slices').watch(bootId, (_key, slice) => {
     if (slice && dataplane.applySlice(slice)) logger.info(sliceLine(slice), 'slice_applied');
   });
@@ -102,6 +106,14 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
       );
     },
   };
+}
+
+/** No default in force: uploads and pages time themselves, connections live as long as nginx keeps them. */
+function limitServer(server: Server): void {
+  server.headersTimeout = HEADERS_MS;
+  server.requestTimeout = 0;
+  server.timeout = 0;
+  server.maxRequestsPerSocket = 0;
 }
 
 async function recordSelf({ cluster, worker, port, bootId }: WorkerOptions): Promise<void> {

@@ -45,13 +45,13 @@ export interface Admission {
 }
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const gate = createUnitGate((taken) => decide(taken).kind === 'admitted');
+  // The rate only matters for how long a refused caller should wait, so it is not computed to let one in.
+  const gate = createUnitGate((taken) => decide(taken, 0).kind === 'admitted');
   let held = 0;
 
-  function decide(taken: number) {
+  function decide(taken: number, pagesPerSecond: number) {
     const { maxInFlight, maxQueued } = options.limits();
     const inFlight = Math.min(options.inFlight(), taken);
-    const pagesPerSecond = options.pagesPerSecond();
     return decideAdmit({
       inFlight,
       queued: taken - inFlight,
@@ -75,15 +75,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   function refusal(): PagefleetError {
-    const decision = decide(gate.taken());
+    const pagesPerSecond = options.pagesPerSecond();
+    const decision = decide(gate.taken(), pagesPerSecond);
     const seconds =
       decision.kind === 'refused'
         ? decision.retryAfterSeconds
-        : retryAfterSeconds({
-            pagesOver: 1,
-            pagesPerSecond: options.pagesPerSecond(),
-            jitter: Math.random(),
-          });
+        : retryAfterSeconds({ pagesOver: 1, pagesPerSecond, jitter: Math.random() });
     return refusalError(options.refusalCode(), seconds, figures());
   }
 

@@ -1,4 +1,4 @@
-import { PagefleetError } from '@pagefleet/contract';
+import { type Config, PagefleetError } from '@pagefleet/contract';
 import type { SlotBook } from '@pagefleet/core';
 import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
@@ -12,6 +12,9 @@ import { createPodTable, type PodTable } from './pod-table.ts';
 import { createSuspectProber } from './probe-suspects.ts';
 import { createPageRunner } from './run-page.ts';
 
+export type ForwardSettings = Pick<Config['limits'], 'pageAttempts' | 'pageDeadlineMs' | 'connectTimeoutMs'> &
+  Pick<Config['control'], 'probeIntervalMs' | 'probeTimeoutMs'>;
+
 export interface ForwardingOptions {
   readonly clusterId: string;
   readonly pools: PoolDirectory;
@@ -22,14 +25,9 @@ export interface ForwardingOptions {
   readonly queues: PoolQueues;
   /** whole width of a pod, for its connections; timeouts */
   podConnections(width: number): number;
-  limits(): {
-    readonly maxInFlight: number;
-    readonly pageAttempts: number;
-    readonly pageDeadlineMs: number;
-    readonly connectTimeoutMs: number;
-    readonly probeIntervalMs: number;
-    readonly probeTimeoutMs: number;
-  };
+  /** of the configuration in force; a change comes with a new process */
+  readonly settings: ForwardSettings;
+  maxInFlight(): number;
   /** longest boot of a pod of this pool */
   bootDeadlineMs(pool: string): number;
   /** Something happened that the controller must hear at once. */
@@ -58,7 +56,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     nowMs,
     clientLimits: (pod) => ({
       connections: options.podConnections(pod.width),
-      connectTimeoutMs: options.limits().connectTimeoutMs,
+      connectTimeoutMs: options.settings.connectTimeoutMs,
     }),
   });
   const readAhead = createReadAhead({ waiting: queues.waiting, widthOf: pods.widthOf });
@@ -78,9 +76,10 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     slots,
     queues,
     nowMs,
-    maxInFlight: () => options.limits().maxInFlight,
+    maxInFlight: options.maxInFlight,
     suspendedUntilMs: options.pools.suspendedUntilMs,
-    run: (placed) => void runPage(placed),
+    run: (placed) =>
+      void runPage(placed).catch((err) => logger.error({ err, page: placed.dispatchId }, 'page_run_failed')),
   });
   const emptyPools = createEmptyPools({ ...options, pods });
   const prober = createSuspectProber({ ...options, pods, onRestored: wake });

@@ -6,7 +6,7 @@ export interface EmptyPoolsOptions {
   readonly pods: PodTable;
   readonly queues: PoolQueues;
   readonly nowMs: () => number;
-  limits(): { readonly pageDeadlineMs: number };
+  readonly settings: { readonly pageDeadlineMs: number };
   bootDeadlineMs(pool: string): number;
 }
 
@@ -27,7 +27,7 @@ export function createEmptyPools(options: EmptyPoolsOptions): EmptyPools {
     }
     const since = emptySinceMs.get(pool) ?? nowMs();
     emptySinceMs.set(pool, since);
-    return nowMs() - since > options.bootDeadlineMs(pool) + options.limits().pageDeadlineMs;
+    return nowMs() - since > options.bootDeadlineMs(pool) + options.settings.pageDeadlineMs;
   }
 
   return {

@@ -8,7 +8,7 @@ export interface ProbeOptions {
   readonly pods: PodTable;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  limits(): { readonly probeIntervalMs: number; readonly probeTimeoutMs: number };
+  readonly settings: { readonly probeIntervalMs: number; readonly probeTimeoutMs: number };
   /** A pod takes pages again. */
   onRestored(): void;
 }
@@ -35,14 +35,14 @@ export function createSuspectProber(options: ProbeOptions): SuspectProber {
     if (suspicion?.kind !== 'unreachable' || pod.health === 'good') return false;
     const last = probed.get(pod.id);
     if (last?.n !== suspicion.n) return true;
-    return nowMs() - last.atMs >= options.limits().probeIntervalMs;
+    return nowMs() - last.atMs >= options.settings.probeIntervalMs;
   }
 
   async function probe(pod: PodEntry): Promise<void> {
     const suspicion = pods.suspects.suspicion(pod.id);
     if (!suspicion) return;
     probed.set(pod.id, { n: suspicion.n, atMs: nowMs() });
-    if (!(await answers(pod, options.limits().probeTimeoutMs))) return;
+    if (!(await answers(pod, options.settings.probeTimeoutMs))) return;
     if (pods.find(pod.id) !== pod || pods.suspects.suspicion(pod.id)?.n !== suspicion.n) return;
     pods.suspects.succeed(pod.id, { trial: false });
     logger.info({ pod: pod.id, suspicion: suspicion.n }, 'pod_answers_again');

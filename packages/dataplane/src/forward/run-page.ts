@@ -3,12 +3,13 @@ import { classifyFailure, decideRetry, type FailureVerdict, type SlotBook } from
 import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
 import type { PageJob, PageOutcome } from '../queue/page-job.ts';
+import type { ForwardSettings } from './create-forwarding.ts';
 import type { PlacedPage } from './dispatcher.ts';
 import { type EndingProof, endReading } from './end-reading.ts';
 import type { PodRefusal } from './observe-failure.ts';
 import { clientGone, pageError } from './page-error.ts';
 import type { PodTable } from './pod-table.ts';
-import { type DispatchOutcome, sendPage } from './send-page.ts';
+import { type FailedDispatch, sendPage } from './send-page.ts';
 
 export interface RunPageOptions {
   readonly clusterId: string;
@@ -17,11 +18,7 @@ export interface RunPageOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  limits(): {
-    readonly pageAttempts: number;
-    readonly pageDeadlineMs: number;
-    readonly probeIntervalMs: number;
-  };
+  readonly settings: Pick<ForwardSettings, 'pageAttempts' | 'pageDeadlineMs' | 'probeIntervalMs'>;
   /** A suspicion is reported at once. */
   onSuspicion(): void;
   /** The page waits again, at the front, after a pause. */
@@ -33,16 +30,14 @@ export interface RunPageOptions {
 /** Two listings, 2 s apart while a pod is ending, with time to spare. */
 const LISTINGS_MS = 5_000;
 
-type Failed = Extract<DispatchOutcome, { kind: 'failed' }>;
-
 /** One dispatch of a page from slot to outcome: read, to be sent again, or failed. Returns the runner. */
 export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) => Promise<void> {
-  const { pods, slots, metrics, logger, nowMs, clusterId } = options;
+  const { pods, slots, metrics, logger, nowMs, clusterId, settings } = options;
 
   async function run(placed: PlacedPage): Promise<void> {
     const { job, pod, dispatchId } = placed;
     const sentAtMs = nowMs();
-    job.deadlineAtMs ??= sentAtMs + options.limits().pageDeadlineMs;
+    job.deadlineAtMs ??= sentAtMs + settings.pageDeadlineMs;
     const timeoutMs = Math.max(1, job.deadlineAtMs - sentAtMs);
     const outcome = await sendPage({ id: dispatchId, job, pod, clusterId, timeoutMs });
     if (outcome.kind === 'read') finish(placed, outcome, sentAtMs);
@@ -68,14 +63,22 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
 
   async function afterFailure(
     placed: PlacedPage,
-    { failure, refusal }: Failed,
+    { failure, refusal, reason }: FailedDispatch,
     sentAtMs: number,
   ): Promise<void> {
     const { job, pod, dispatchId } = placed;
     const verdict = classifyFailure(failure);
     recordEvidence(placed, verdict, sentAtMs);
+    if (failure.kind === 'shortage') metrics.shortage();
     logger.info(
-      { page: dispatchId, pod: pod.id, failure: failure.kind, code: verdict.code, requestId: job.requestId },
+      {
+        page: dispatchId,
+        pod: pod.id,
+        failure: failure.kind,
+        code: verdict.code,
+        reason,
+        requestId: job.requestId,
+      },
       'page_dispatch_failed',
     );
     // The slot is kept until the reading is over: a page that may still run in the pod uses its width.
@@ -88,7 +91,7 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
 
   /** Three failed probes end a pod and two listings prove it: by then it is known, or never will be. */
   function proofOf(job: PageJob, podId: string): EndingProof {
-    const longestMs = 4 * options.limits().probeIntervalMs + LISTINGS_MS;
+    const longestMs = 4 * settings.probeIntervalMs + LISTINGS_MS;
     const waitMs = Math.min(longestMs, (job.deadlineAtMs ?? nowMs()) - nowMs());
     return { clusterId, waitMs: job.signal.aborted ? 0 : waitMs, isGone: () => pods.isGone(podId) };
   }
@@ -98,8 +101,10 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
       fail(job, clientGone());
       return;
     }
-    const { pageAttempts } = options.limits();
-    const budget = { maxAttempts: pageAttempts, deadlineAtMs: job.deadlineAtMs ?? Number.POSITIVE_INFINITY };
+    const budget = {
+      maxAttempts: settings.pageAttempts,
+      deadlineAtMs: job.deadlineAtMs ?? Number.POSITIVE_INFINITY,
+    };
     const decision = decideRetry(job.attempts, budget, nowMs());
     if (decision.kind === 'dispatch') {
       job.exclude = decision.exclude;

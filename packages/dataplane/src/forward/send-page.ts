@@ -24,8 +24,16 @@ export interface Dispatch {
 
 export type DispatchOutcome =
   | { readonly kind: 'read'; readonly result: PageResult }
-  /** `refusal` is what the pod said about it, if it said anything */
-  | { readonly kind: 'failed'; readonly failure: PageFailure; readonly refusal: PodRefusal | null };
+  | {
+      readonly kind: 'failed';
+      readonly failure: PageFailure;
+      /** what the pod said about it, if it said anything */
+      readonly refusal: PodRefusal | null;
+      /** the system's own word for it, for the log: it names the limit of a shortage */
+      readonly reason: string | null;
+    };
+
+export type FailedDispatch = Extract<DispatchOutcome, { kind: 'failed' }>;
 
 /** The gateway gives up at the deadline and says so; only a pod that does not say so is cut off a little later. */
 const GRACE_MS = 2_000;
@@ -55,7 +63,7 @@ export async function sendPage(dispatch: Dispatch): Promise<DispatchOutcome> {
     });
     return readAnswer(answer, pod);
   } catch (error) {
-    return failed(observeFailure(error, stopped));
+    return { ...failed(observeFailure(error, stopped)), reason: reasonOf(error) };
   } finally {
     clearTimeout(timer);
     job.signal.removeEventListener('abort', onGone);
@@ -88,8 +96,13 @@ function readAnswer({ status, text }: PodAnswer, pod: PodEntry): DispatchOutcome
   return resultOf.Check(result) ? { kind: 'read', result } : failed({ kind: 'bad_answer' });
 }
 
-function failed(failure: PageFailure, refusal: PodRefusal | null = null): DispatchOutcome {
-  return { kind: 'failed', failure, refusal };
+function failed(failure: PageFailure, refusal: PodRefusal | null = null): FailedDispatch {
+  return { kind: 'failed', failure, refusal, reason: null };
+}
+
+function reasonOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  return (error as NodeJS.ErrnoException).code ?? error.name;
 }
 
 function parseJson(text: string): unknown {

@@ -26,6 +26,8 @@ export function createBodyDecoder(): BodyDecoder {
     atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
   });
+  // A thread that breaks while it has no task fails nobody, and must not end the process.
+  pool.on('error', () => undefined);
   return {
     async decode(body, maxDocuments, signal) {
       if (body.size <= ON_LOOP_MAX_BYTES) return decodeBody(await readAll(body), maxDocuments);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PagefleetError } from '@pagefleet/contract';
 import type { ByteBudget } from './byte-budget.ts';
+import { createChunkList } from './chunk-list.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { createSpoolFile, type SpoolFile } from './spool-file.ts';
 
@@ -11,7 +12,6 @@ import { createSpoolFile, type SpoolFile } from './spool-file.ts';
 const IN_MEMORY_MAX_BYTES = 4 * 1024 * 1024;
 
 export interface BodySink {
-  readonly size: number;
   /** Returns a promise when the writer must wait. Rejects with `payload_too_large` or `spool_full`. */
   write(chunk: Uint8Array): Promise<void> | undefined;
   finish(): Promise<HeldBytes>;
@@ -64,7 +64,7 @@ function createSink(maxBytes: number, budget: ByteBudget, newFile: () => Promise
   // invariant: exactly `counted` bytes of `place` are taken from the budget and belong to this sink
   let place: 'memory' | 'spool' = 'memory';
   let counted = 0;
-  let chunks: Uint8Array[] = [];
+  const chunks = createChunkList();
   let file: Promise<SpoolFile> | null = null;
   let over = false;
 
@@ -80,18 +80,17 @@ function createSink(maxBytes: number, budget: ByteBudget, newFile: () => Promise
     if (size > maxBytes) return Promise.reject(tooLarge(maxBytes));
     if (file) return take(chunk.length) ? append(file, chunk) : Promise.reject(noRoom());
     if (size <= IN_MEMORY_MAX_BYTES && take(chunk.length)) {
-      chunks.push(chunk);
+      chunks.add(chunk);
       return undefined;
     }
     if (budget.tryTake('spool', size)) return moveToFile(chunk);
     if (!take(chunk.length)) return Promise.reject(noRoom());
-    chunks.push(chunk);
+    chunks.add(chunk);
     return undefined;
   }
 
   async function moveToFile(last: Uint8Array): Promise<void> {
-    const before = chunks;
-    chunks = [];
+    const before = chunks.take();
     budget.give('memory', counted);
     place = 'spool';
     counted = size;
@@ -110,28 +109,21 @@ function createSink(maxBytes: number, budget: ByteBudget, newFile: () => Promise
       opened?.remove();
     });
     if (opened) return { place: 'file', path: opened.path, size, release };
-    const [only] = chunks;
-    const bytes = chunks.length === 1 && only ? only : Buffer.concat(chunks, size);
-    chunks = [];
+    const parts = chunks.take();
+    const [only] = parts;
+    const bytes = parts.length === 1 && only ? only : Buffer.concat(parts, size);
     return { place: 'memory', bytes, size, release };
   }
 
   function abandon(): void {
     if (over) return;
     over = true;
-    chunks = [];
+    chunks.take();
     budget.give(place, counted);
     file?.then((opened) => opened.remove()).catch(() => undefined);
   }
 
-  return {
-    get size() {
-      return size;
-    },
-    write,
-    finish,
-    abandon,
-  };
+  return { write, finish, abandon };
 }
 
 async function append(file: Promise<SpoolFile>, chunk: Uint8Array): Promise<void> {

@@ -7,7 +7,13 @@ export type ChunkTaker = (chunk: Buffer) => Promise<void> | undefined;
  * Reads a stream to its end without ever destroying it: when reading stops early the connection must stay open, because
  * an answer is still to be sent on it.
  */
-export function pumpBody(source: Readable, take: ChunkTaker, signal: AbortSignal): Promise<void> {
+export function pumpBody(
+  source: Readable,
+  take: ChunkTaker,
+  signal: AbortSignal,
+  /** is given the means to end the reading early */
+  onStart?: (fail: (cause: unknown) => void) => void,
+): Promise<void> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     let settled = false;
@@ -40,5 +46,6 @@ export function pumpBody(source: Readable, take: ChunkTaker, signal: AbortSignal
     signal.addEventListener('abort', onAbort, { once: true });
     source.on('data', onData);
     source.on('end', onEnd);
+    onStart?.(fail);
   });
 }

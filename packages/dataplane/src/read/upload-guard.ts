@@ -15,34 +15,36 @@ export interface UploadLimits {
 
 /** Calls `onFail` once when an upload is slower than the least rate or takes longer than its deadline. */
 export function startUploadGuard(limits: UploadLimits, onFail: (error: PagefleetError) => void): UploadGuard {
-  let inWindow = 0;
   const needed = limits.minBytesPerSecond * (WINDOW_MS / 1_000);
+  let inWindow = 0;
+  let leftMs = limits.deadlineMs;
+  let timer = setTimeout(look, Math.min(WINDOW_MS, leftMs));
 
-  function fail(message: string): void {
-    stop();
-    onFail(new PagefleetError('upload_too_slow', message));
-  }
-
-  const rate = setInterval(() => {
-    if (inWindow < needed) {
-      fail(`the body came with ${inWindow} bytes in ${WINDOW_MS / 1_000} s; at least ${needed} are needed`);
+  function look(): void {
+    const windowMs = Math.min(WINDOW_MS, leftMs);
+    leftMs -= windowMs;
+    if (leftMs <= 0) {
+      onFail(tooSlow(`the body took longer than ${limits.deadlineMs / 1_000} s`));
+    } else if (inWindow < needed) {
+      onFail(
+        tooSlow(
+          `the body came with ${inWindow} bytes in ${windowMs / 1_000} s; at least ${needed} are needed`,
+        ),
+      );
+    } else {
+      inWindow = 0;
+      timer = setTimeout(look, Math.min(WINDOW_MS, leftMs));
     }
-    inWindow = 0;
-  }, WINDOW_MS);
-  const deadline = setTimeout(
-    () => fail(`the body took longer than ${limits.deadlineMs / 1_000} s`),
-    limits.deadlineMs,
-  );
-
-  function stop(): void {
-    clearInterval(rate);
-    clearTimeout(deadline);
   }
 
   return {
     count(bytes) {
       inWindow += bytes;
     },
-    stop,
+    stop: () => clearTimeout(timer),
   };
+}
+
+function tooSlow(message: string): PagefleetError {
+  return new PagefleetError('upload_too_slow', message);
 }

@@ -35,6 +35,8 @@ export function createDocumentSplitter({ threads, store }: DocumentSplitterOptio
     atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
   });
+  // A thread that breaks while it has no task fails nobody, and must not end the process.
+  pool.on('error', () => undefined);
   const threadSeats = createSeats(threads);
   const childSeats = createSeats(CHILDREN);
 
