@@ -45,6 +45,8 @@ type ReadPage = (page: Buffer) => Promise<void>;
 async function readDirectly(page: Buffer): Promise<void> {
   const child = spawn('tesseract', TESSERACT_ARGS, {
     env: { ...process.env, OMP_THREAD_LIMIT: '1' },
+    // A session of its own, as every pod is: Linux shares a busy processor by session, not by process.
+    detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   child.stdout.resume();
