@@ -4,6 +4,7 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type HeldState, holdState } from './hold-state.ts';
 
@@ -66,6 +67,28 @@ describe('holding the state directory', () => {
     held.length = 0;
     await hold('two');
   });
+
+  test('a_holder_whose_folder_was_removed_or_taken_over_hears_of_it_once', async () => {
+    for (const take of [() => rm(socketPath), () => replaceSocket()]) {
+      let lost = 0;
+      const one = await holdState(socketPath, 'one', 30);
+      one.onLost(() => {
+        lost += 1;
+      });
+      await sleep(120);
+      expect(lost).toBe(0);
+      await take();
+      await sleep(200);
+      expect(lost).toBe(1);
+      await rm(socketPath, { force: true });
+      await one.release();
+    }
+  });
+
+  async function replaceSocket(): Promise<void> {
+    await rm(socketPath);
+    await hold('two');
+  }
 
   test('a_path_too_long_for_a_socket_is_said_so', async () => {
     await expect(holdState(join(folder, 'x'.repeat(120)), 'one')).rejects.toMatchObject({

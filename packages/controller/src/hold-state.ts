@@ -6,8 +6,11 @@ import { PagefleetError } from '@pagefleet/contract';
 /** Long enough for a second taker to have finished what it does between two looks at the socket. */
 const SETTLE_MS = 150;
 const ANSWER_TIMEOUT_MS = 2_000;
+const WATCH_MS = 5_000;
 
 export interface HeldState {
+  /** Called once when the socket is no longer ours: somebody removed the folder, or took it over. */
+  onLost(lost: () => void): void;
   /** lets go: the next controller may start */
   release(): Promise<void>;
 }
@@ -17,14 +20,45 @@ export interface HeldState {
  * makes a newcomer give up; a dead one's socket is moved aside, looked at again and removed. Two that do so at once are
  * told apart by asking the socket, a moment later, who holds it.
  */
-export async function holdState(socketPath: string, controllerId: string): Promise<HeldState> {
+export async function holdState(
+  socketPath: string,
+  controllerId: string,
+  watchMs = WATCH_MS,
+): Promise<HeldState> {
   const server = await listenOrTakeOver(socketPath, controllerId);
   await sleep(SETTLE_MS);
   const holder = await askHolder(socketPath);
-  if (holder.kind === 'alive' && holder.controllerId === controllerId)
-    return { release: () => close(server) };
+  if (holder.kind === 'alive' && holder.controllerId === controllerId) {
+    return hold(server, { socketPath, controllerId, watchMs });
+  }
   server.unref();
   throw alreadyRunning();
+}
+
+function hold(
+  server: Server,
+  { socketPath, controllerId, watchMs }: { socketPath: string; controllerId: string; watchMs: number },
+): HeldState {
+  let timer: NodeJS.Timeout | null = null;
+  const stopWatching = () => {
+    if (timer !== null) clearInterval(timer);
+  };
+  return {
+    onLost(lost) {
+      timer = setInterval(async () => {
+        const holder = await askHolder(socketPath);
+        // One that accepts and says nothing may be ourselves, too busy to answer.
+        const isOurs = holder.kind === 'alive' && ['', controllerId].includes(holder.controllerId);
+        if (isOurs) return;
+        stopWatching();
+        lost();
+      }, watchMs);
+    },
+    async release() {
+      stopWatching();
+      await close(server);
+    },
+  };
 }
 
 async function listenOrTakeOver(socketPath: string, controllerId: string): Promise<Server> {

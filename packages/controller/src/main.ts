@@ -66,8 +66,11 @@ async function main(): Promise<void> {
   });
   const controller = await Controller.start({
     ...{ cluster, paths, secret, bus, provider, controllerId, logger },
-    // Somebody else is in charge: whatever this process still did would be against them.
-    onDeposed: () => setTimeout(() => process.exit(1), 100),
+    onDeposed: leave,
+  });
+  held.onLost(() => {
+    logger.error({ controllerId }, 'state_directory_lost');
+    leave();
   });
   box.controller = controller;
   ready();
@@ -86,6 +89,11 @@ async function main(): Promise<void> {
       { name: 'state', run: () => held.release() },
     ],
   });
+}
+
+/** Somebody else is in charge, or may be: whatever this process still did would be against them. */
+function leave(): void {
+  setTimeout(() => process.exit(1), 100);
 }
 
 main().catch((err: unknown) => {
