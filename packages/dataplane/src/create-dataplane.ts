@@ -1,25 +1,14 @@
-import type { Config, Report, Slice, WorkerLimits } from '@pagefleet/contract';
-import { SlotBook } from '@pagefleet/core';
-import { clusterPaths, type Logger } from '@pagefleet/runtime';
+import type { Config, Report, Slice } from '@pagefleet/contract';
+import type { Logger } from '@pagefleet/runtime';
 import type { FastifyInstance } from 'fastify';
-import { createAdmission } from './admit/admission.ts';
 import { authenticate } from './admit/authenticate.ts';
-import { createRefusedPages } from './admit/refused-pages.ts';
 import { buildReport } from './build-report.ts';
-import { createDemandBook } from './demand-book.ts';
-import { createForwarding, type Forwarding } from './forward/create-forwarding.ts';
-import { createLoopDelay } from './loop-delay.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { createPoolDirectory } from './pool-directory.ts';
-import { createPoolQueues } from './queue/pool-queues.ts';
-import { createReading } from './read/create-reading.ts';
+import { createParts, type Parts } from './create-parts.ts';
 import type { PageLine } from './read-pages.ts';
 import { registerRoutes } from './register-routes.ts';
 import { createExchange } from './reply/exchange.ts';
-import { createOcrService } from './serve-ocr.ts';
-import { observeBox, type Sizes, sizeWorker } from './sizes.ts';
-import { createSliceState } from './slice-state.ts';
-import { createSteadyClock } from './steady-clock.ts';
+import { OcrService } from './serve-ocr.ts';
+import type { Sizes } from './sizes.ts';
 
 export interface DataplaneOptions {
   readonly config: Config;
@@ -54,187 +43,106 @@ export interface Dataplane {
 const TICK_MS = 250;
 
 export function createDataplane(options: DataplaneOptions): Dataplane {
-  const { config, bootId, worker } = options;
-  const state = createState(options);
-  const { sizes, slice, reading, forwarding, admission, metrics, loopDelay, pools } = state;
-  const serve = createOcrService({
-    config,
-    door: {
-      config,
-      admission,
-      refused: state.refused,
-      pools,
-      pods: forwarding.pods,
-      metrics,
-      nowMs: state.nowMs,
-    },
-    demand: state.demand,
-    ...reading,
-    line: createLine(bootId, forwarding, state),
-    logger: options.logger,
-  });
-  const ticking = setInterval(forwarding.tick, TICK_MS);
-  let open = 0;
-  let seq = 0;
-  let leaving = false;
-
-  return {
-    sizes,
-    applySlice(given) {
-      const next = slice.accept(given);
-      if (!next) return false;
-      pools.apply(next.pools);
-      const { maxMemoryBytes, maxSpoolBytes } = next.limits;
-      reading.budget.setLimits({ memory: Math.min(maxMemoryBytes, sizes.memoryBytes), spool: maxSpoolBytes });
-      forwarding.pods.apply(next.pods, next.gone);
-      forwarding.wake();
-      admission.wake();
-      state.urgent();
-      return true;
-    },
-    report() {
-      seq += 1;
-      const report = buildReport(
-        {
-          ...state,
-          bootId,
-          worker,
-          pods: forwarding.pods,
-          budget: reading.budget,
-          held: admission.held,
-          loopDelayP99Ms: loopDelay.p99Ms,
-        },
-        { epoch: slice.epoch, ack: slice.ack, seq },
-      );
-      loopDelay.reset();
-      return report;
-    },
-    registerRoutes(app) {
-      registerRoutes(app, {
-        metrics,
-        authenticate: ({ headers }) => void authenticate(headers, config.apiKeys),
-        health: () => ({
-          status: leaving ? 'leaving' : 'ok',
-          bootId,
-          worker,
-          epoch: slice.epoch,
-          rev: slice.ack,
-        }),
-        serve(request, reply, kind) {
-          open += 1;
-          const exchange = createExchange(request.raw, reply.raw, {
-            requestId: request.id,
-            figures: admission.figures,
-            leaving: () => leaving,
-          });
-          void serve(exchange, kind).finally(() => {
-            open -= 1;
-          });
-        },
-      });
-    },
-    onUrgent: (callback) => void state.listeners.push(callback),
-    leave() {
-      leaving = true;
-    },
-    open: () => open,
-    async close() {
-      clearInterval(ticking);
-      loopDelay.stop();
-      await Promise.all([forwarding.pods.close(), reading.close()]);
-    },
-  };
-}
-
-/** What the parts of one data plane share. */
-function createState(options: DataplaneOptions) {
-  const { config, bootId, logger } = options;
-  const nowMs = createSteadyClock();
-  const sizes = sizeWorker(config, observeBox());
-  const slice = createSliceState(bootId, options.epoch);
+  const { config } = options;
   const listeners: (() => void)[] = [];
   const urgent = (): void => {
     for (const listener of listeners) listener();
   };
-  const slots = new SlotBook();
-  const queues = createPoolQueues();
-  const demand = createDemandBook();
-  const loopDelay = createLoopDelay();
-  const pools = createPoolDirectory(config);
-  const reading = createReading({
-    ...sizes,
-    config,
-    bootId,
-    spoolDir: clusterPaths(options.stateDir).spoolDir,
-  });
-  const limits = (): Pick<WorkerLimits, 'maxInFlight' | 'maxQueued'> => limitsOf(slice.limits, sizes);
-  const metrics: Metrics = createMetrics(
-    {
-      inFlight: () => [...slots.podIds()].map((id) => [id, slots.inflight(id)] as const),
-      waiting: () => pools.names().map((name) => [name, queues.waiting(name)] as const),
-      unsplit: demand.pools,
-      held: () => admission.held(),
-      bytes: reading.budget.held,
-      loopDelayP99Ms: loopDelay.p99Ms,
+  const parts = createParts(options, urgent);
+  const service = createService(options, parts);
+  const ticking = setInterval(parts.forwarding.tick, TICK_MS);
+  const life = { open: 0, leaving: false };
+
+  return {
+    sizes: parts.sizes,
+    applySlice(given) {
+      const applied = applySlice(given, parts);
+      if (applied) urgent();
+      return applied;
     },
-    nowMs,
-  );
-  const forwarding = createForwarding({
-    clusterId: options.clusterId,
-    pools,
-    metrics,
+    report: createReporting(options, parts),
+    registerRoutes(app) {
+      registerRoutes(app, {
+        metrics: parts.metrics,
+        authenticate: ({ headers }) => void authenticate(headers, config.apiKeys),
+        health: () => healthOf(options, parts, life.leaving),
+        serve(request, reply, kind) {
+          life.open += 1;
+          const exchange = createExchange(request.raw, reply.raw, {
+            requestId: request.id,
+            figures: parts.admission.figures,
+            leaving: () => life.leaving,
+          });
+          void service.serve(exchange, kind).finally(() => {
+            life.open -= 1;
+          });
+        },
+      });
+    },
+    onUrgent: (callback) => void listeners.push(callback),
+    leave() {
+      life.leaving = true;
+    },
+    open: () => life.open,
+    async close() {
+      clearInterval(ticking);
+      parts.loopDelay.stop();
+      await Promise.all([parts.pods.close(), parts.reading.close()]);
+    },
+  };
+}
+
+function applySlice(
+  given: Slice,
+  { slice, pools, reading, sizes, forwarding, pods, admission }: Parts,
+): boolean {
+  const next = slice.accept(given);
+  if (!next) return false;
+  pools.apply(next.pools);
+  const { maxMemoryBytes, maxSpoolBytes } = next.limits;
+  reading.budget.setLimits({ memory: Math.min(maxMemoryBytes, sizes.memoryBytes), spool: maxSpoolBytes });
+  pods.apply(next.pods, next.gone);
+  forwarding.wake();
+  admission.wake();
+  return true;
+}
+
+function createReporting({ bootId, worker }: DataplaneOptions, parts: Parts): () => Report {
+  const { slice, loopDelay, admission, reading } = parts;
+  let seq = 0;
+  const sources = {
+    ...parts,
+    bootId,
+    worker,
+    budget: reading.budget,
+    held: admission.held,
+    loopDelayP99Ms: loopDelay.p99Ms,
+  };
+  return () => {
+    seq += 1;
+    const report = buildReport(sources, { epoch: slice.epoch, ack: slice.ack, seq });
+    loopDelay.reset();
+    return report;
+  };
+}
+
+function createService(options: DataplaneOptions, parts: Parts): OcrService {
+  const { config, logger } = options;
+  return new OcrService({
+    ...parts.reading,
+    config,
     logger,
-    nowMs,
-    slots,
-    queues,
-    podConnections: (width) => Math.max(sizes.perPod, width),
-    settings: { ...config.limits, ...config.control },
-    maxInFlight: () => limits().maxInFlight,
-    bootDeadlineMs: (name) => config.pools.find((pool) => pool.name === name)?.bootDeadlineMs ?? 0,
-    onUrgent: urgent,
+    door: { ...parts, config },
+    demand: parts.demand,
+    line: createLine(options.bootId, parts),
   });
-  const admission = createAdmission({
-    limits,
-    inFlight: () => slots.total,
-    pagesPerSecond: metrics.pagesPerSecond,
-    closing: () => slice.closing,
-    refusalCode: () =>
-      pools.names().some((name) => forwarding.pods.widthOf(name) > 0) ? 'queue_full' : 'no_capacity',
-  });
-  const refused = createRefusedPages();
-  return {
-    nowMs,
-    sizes,
-    slice,
-    listeners,
-    urgent,
-    slots,
-    queues,
-    demand,
-    loopDelay,
-    pools,
-    reading,
-    metrics,
-    forwarding,
-    admission,
-    refused,
-  };
 }
 
-/** The controller's division of the ceilings, or our own until it is heard; never more than the machine allows. */
-function limitsOf(given: WorkerLimits | null, sizes: Sizes): Pick<WorkerLimits, 'maxInFlight' | 'maxQueued'> {
-  if (given === null) return sizes;
-  return {
-    maxInFlight: Math.min(given.maxInFlight, sizes.maxInFlight),
-    maxQueued: Math.min(given.maxQueued || given.maxInFlight, sizes.maxQueued),
-  };
+function healthOf({ bootId, worker }: DataplaneOptions, { slice }: Parts, leaving: boolean): object {
+  return { status: leaving ? 'leaving' : 'ok', bootId, worker, epoch: slice.epoch, rev: slice.ack };
 }
 
-function createLine(
-  bootId: string,
-  forwarding: Forwarding,
-  { queues, nowMs }: Pick<ReturnType<typeof createState>, 'queues' | 'nowMs'>,
-): PageLine {
+function createLine(bootId: string, { forwarding, queues, nowMs }: Parts): PageLine {
   let pages = 0;
   return {
     readAhead: forwarding.readAhead,

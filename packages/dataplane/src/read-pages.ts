@@ -22,7 +22,17 @@ export interface DocumentWork {
   /** Resolves when the client can take more. */
   drained(): Promise<void>;
   /** A page is over: `index` in the document, `position` among the `of` selected ones. */
-  onPage(place: { position: number; index: number; of: number }, outcome: PageOutcome): void;
+  onPage(spot: PageSpot, outcome: PageOutcome): void;
+}
+
+/** Where a page stands. */
+export interface PageSpot {
+  /** in the document */
+  readonly index: number;
+  /** among the pages asked for */
+  readonly position: number;
+  /** pages asked for */
+  readonly of: number;
 }
 
 export interface PageLine {

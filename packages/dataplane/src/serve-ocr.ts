@@ -1,23 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { type Config, PagefleetError } from '@pagefleet/contract';
 import type { Logger } from '@pagefleet/runtime';
 import { type DoorOptions, type Entered, enter } from './admit/enter.ts';
-import { checkCapacity } from './check-capacity.ts';
 import type { DemandBook, DemandEntry } from './demand-book.ts';
-import { type OpenedSource, openSource, type SourceOptions } from './open-source.ts';
+import type { SourceOptions } from './open-source.ts';
 import type { BodyDecoder } from './read/body-decoder.ts';
 import type { BodyStore } from './read/body-store.ts';
-import {
-  type IncomingDocument,
-  type IncomingItem,
-  readDocuments,
-  releaseAll,
-} from './read/read-documents.ts';
-import { type PageCounts, type PageLine, readPages } from './read-pages.ts';
+import { type IncomingItem, readDocuments, releaseAll } from './read/read-documents.ts';
+import { type ItemOptions, readItem } from './read-item.ts';
+import type { PageLine } from './read-pages.ts';
 import { createReply } from './reply/create-reply.ts';
 import type { Exchange } from './reply/exchange.ts';
-import type { DocumentEnd, Reply } from './reply/reply.ts';
-import { toFailedPage, toOcrPage } from './reply/to-ocr-page.ts';
+import type { Reply } from './reply/reply.ts';
 import { runLimited } from './run-limited.ts';
 
 export interface OcrServiceOptions extends Omit<SourceOptions, 'limits'> {
@@ -30,159 +23,103 @@ export interface OcrServiceOptions extends Omit<SourceOptions, 'limits'> {
   readonly logger: Logger;
 }
 
-/** Answers one request of `/v1/ocr` or `/v1/ocr/batch`, whatever happens, and gives back all it took. Never rejects. */
-export type OcrService = (exchange: Exchange, kind: 'one' | 'batch') => Promise<void>;
+/** A request that was let in. */
+interface OpenRequest {
+  readonly exchange: Exchange;
+  readonly kind: 'one' | 'batch';
+  readonly query: URLSearchParams;
+  readonly entered: Entered;
+  /** its first document, known since the door */
+  readonly coming: DemandEntry;
+}
 
 /** Documents of one batch that are split at the same time. */
 const BATCH_CONCURRENCY = 4;
-const NO_PAGES: PageCounts = { pages: 0, failed: 0, pageError: null };
 
-interface Work {
-  readonly exchange: Exchange;
-  readonly entered: Entered;
-  readonly reply: Reply;
-}
+/** Answers requests of `/v1/ocr` and `/v1/ocr/batch`. */
+export class OcrService {
+  readonly #options: OcrServiceOptions;
+  readonly #itemOptions: ItemOptions;
 
-export function createOcrService(options: OcrServiceOptions): OcrService {
-  const { config, door, demand, logger } = options;
+  constructor(options: OcrServiceOptions) {
+    this.#options = options;
+    this.#itemOptions = {
+      ...options,
+      capacity: options.door,
+      toError: (cause, requestId) => this.#toError(cause, requestId),
+    };
+  }
 
-  async function serve(exchange: Exchange, kind: 'one' | 'batch'): Promise<void> {
+  /** Answers, whatever happens, and gives back all it took. Never rejects. */
+  async serve(exchange: Exchange, kind: 'one' | 'batch'): Promise<void> {
     const query = queryOf(exchange.request.url ?? '');
-    const coming = demand.open(firstPool());
+    const coming = this.#openDemand();
     try {
-      if (door.pools.names().length === 1) checkCapacity(firstPool(), query.get('require') === 'fleet', door);
-      const entered = await enter(exchange.request, door, exchange.signal);
+      const entered = await enter(
+        { request: exchange.request, query, signal: exchange.signal },
+        this.#options.door,
+      );
       try {
-        await serveEntered({ exchange, kind, query, entered, coming });
+        await this.#serveEntered({ exchange, kind, query, entered, coming });
       } finally {
         entered.ticket.close();
       }
     } catch (cause) {
-      tellFailure(exchange, exchange, cause);
+      this.#tellFailure(exchange, exchange, cause);
     } finally {
       coming.close();
     }
   }
 
-  async function serveEntered(request: {
-    readonly exchange: Exchange;
-    readonly kind: 'one' | 'batch';
-    readonly query: URLSearchParams;
-    readonly entered: Entered;
-    readonly coming: DemandEntry;
-  }): Promise<void> {
-    const { exchange, kind, entered } = request;
-    const items = await readDocuments(exchange.request, {
-      store: options.store,
-      decoder: options.decoder,
-      query: request.query,
-      maxDocuments: kind === 'batch' ? config.limits.maxDocumentsPerBatch : null,
-      maxBytes: config.limits.maxBodyBytes,
-      upload: {
-        minBytesPerSecond: config.limits.uploadMinRateBytes,
-        deadlineMs: config.limits.uploadDeadlineMs,
-      },
-      signal: exchange.signal,
-    });
-    const reply = createReply(
-      exchange,
-      kind === 'batch' ? namesOf(items) : null,
-      config.limits.responsePaddingAfterMs,
-    );
-    const demands = items.map((_, position) => (position === 0 ? request.coming : demand.open(firstPool())));
+  async #serveEntered(request: OpenRequest): Promise<void> {
+    const { exchange, kind, entered, coming } = request;
+    const items = await this.#read(request);
+    const { responsePaddingAfterMs } = this.#options.config.limits;
+    const reply = createReply(exchange, kind === 'batch' ? namesOf(items) : null, responsePaddingAfterMs);
+    const demands = items.map((_, position) => (position === 0 ? coming : this.#openDemand()));
     try {
-      await runLimited(items, BATCH_CONCURRENCY, (item, position) =>
-        readItem(item, position, demands[position] ?? request.coming, { exchange, entered, reply }),
-      );
+      await runLimited(items, BATCH_CONCURRENCY, (item, position) => {
+        const demand = demands[position] ?? coming;
+        return readItem({ item, position, demand, exchange, entered, reply }, this.#itemOptions);
+      });
       reply.finish();
     } catch (cause) {
-      tellFailure(exchange, reply, cause);
+      this.#tellFailure(exchange, reply, cause);
     } finally {
-      for (const entry of demands) entry.close();
+      for (const demand of demands) demand.close();
       releaseAll(items);
     }
   }
 
-  /** One document to its end, good or bad. Rejects only when nobody waits for it any more. */
-  async function readItem(
-    item: IncomingItem,
-    position: number,
-    entry: DemandEntry,
-    work: Work,
-  ): Promise<void> {
-    let end: Omit<DocumentEnd, 'error'> = { ...NO_PAGES, model: '', bytes: 0 };
-    try {
-      if ('error' in item) throw item.error;
-      end = await readDocument(item.document, position, entry, work);
-      const error = end.pages > 0 && end.failed === end.pages ? end.pageError : null;
-      work.reply.documentEnd(position, { ...end, error });
-    } catch (cause) {
-      work.exchange.signal.throwIfAborted();
-      work.reply.documentEnd(position, { ...end, error: toError(cause, work.exchange.requestId) });
-    } finally {
-      entry.close();
-    }
+  #read({ exchange, kind, query }: OpenRequest): Promise<IncomingItem[]> {
+    const { store, decoder, config } = this.#options;
+    const { limits } = config;
+    return readDocuments(exchange.request, {
+      store,
+      decoder,
+      query,
+      maxDocuments: kind === 'batch' ? limits.maxDocumentsPerBatch : null,
+      maxBytes: limits.maxBodyBytes,
+      upload: { minBytesPerSecond: limits.uploadMinRateBytes, deadlineMs: limits.uploadDeadlineMs },
+      signal: exchange.signal,
+    });
   }
 
-  async function readDocument(
-    document: IncomingDocument,
-    position: number,
-    entry: DemandEntry,
-    { exchange, entered, reply }: Work,
-  ): Promise<Omit<DocumentEnd, 'error'>> {
-    const pool = door.pools.poolOf(document.options.model);
-    entry.set(pool, 1);
-    checkCapacity(pool, document.options.requireFleet, door);
-    const { source, bytes }: OpenedSource = await openSource(
-      document,
-      { ...options, limits: config.limits },
-      exchange.signal,
-    );
-    try {
-      const counts = await readPages(
-        {
-          id: randomUUID(),
-          caller: entered.caller,
-          options: document.options,
-          pool,
-          requestId: exchange.requestId,
-          source,
-          ticket: entered.ticket,
-          demand: entry,
-          signal: exchange.signal,
-          drained: exchange.drained,
-          onPage({ position: at, index, of }, outcome) {
-            const page =
-              outcome.kind === 'read'
-                ? toOcrPage(index, outcome.result, document.options)
-                : toFailedPage(index, outcome.error);
-            reply.page(position, at, page, of);
-          },
-        },
-        options.line,
-      );
-      return { ...counts, model: document.options.model ?? pool, bytes };
-    } finally {
-      source.close();
-    }
+  /** A document that is still coming in counts for the first pool. */
+  #openDemand(): DemandEntry {
+    return this.#options.demand.open(this.#options.door.pools.poolOf(null));
   }
 
-  function firstPool(): string {
-    return door.pools.poolOf(null);
-  }
-
-  function tellFailure(exchange: Exchange, to: Pick<Reply, 'fail'>, cause: unknown): void {
+  #tellFailure(exchange: Exchange, to: Pick<Reply, 'fail'>, cause: unknown): void {
     // Nobody is there to be told.
-    if (!exchange.signal.aborted) to.fail(toError(cause, exchange.requestId));
+    if (!exchange.signal.aborted) to.fail(this.#toError(cause, exchange.requestId));
   }
 
-  function toError(cause: unknown, requestId: string): PagefleetError {
+  #toError(cause: unknown, requestId: string): PagefleetError {
     if (cause instanceof PagefleetError && cause.code !== 'internal') return cause;
-    logger.error({ err: cause, requestId }, 'request_failed');
+    this.#options.logger.error({ err: cause, requestId }, 'request_failed');
     return new PagefleetError('internal', 'a fault of ours', { cause });
   }
-
-  return serve;
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -6,7 +6,7 @@ import { cleanSpool } from './clean-spool.ts';
 import { forkMember } from './fork-member.ts';
 import { publishRoster } from './publish-roster.ts';
 import { createRosterBook } from './roster.ts';
-import { createWorkerGroup } from './worker-group.ts';
+import { WorkerGroup } from './worker-group.ts';
 import { markExited } from './worker-record.ts';
 
 /** The cluster primary: forks the workers, replaces them one by one, and says who exists and who is gone. */
@@ -31,7 +31,7 @@ export async function runPrimary(cluster: ClusterFile): Promise<void> {
   const orphans = await adoptOrphans({ workersDir, roster, logger, onChange: publisher.now });
   await cleanSpool(spoolDir, workersDir);
 
-  const group = createWorkerGroup({
+  const group = new WorkerGroup({
     ports: cluster.ports.workers,
     roster,
     logger,

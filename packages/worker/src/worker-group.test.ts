@@ -2,7 +2,7 @@ import { createLogger } from '@pagefleet/runtime';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MemberProcess } from './fork-member.ts';
 import { createRosterBook } from './roster.ts';
-import { createWorkerGroup } from './worker-group.ts';
+import { WorkerGroup } from './worker-group.ts';
 import type { FromWorker, ToWorker } from './worker-messages.ts';
 
 beforeEach(() => {
@@ -25,7 +25,7 @@ function groupOf(workers: number, answersPings = true) {
   const forked: Fake[] = [];
   const portsTaken: number[] = [];
   const roster = createRosterBook({ group: 'workers', primaryId: 'p', nowMs: () => 0 });
-  const group = createWorkerGroup({
+  const group = new WorkerGroup({
     ports: Array.from({ length: workers }, (_, n) => 9_000 + n),
     roster,
     logger: createLogger({ component: 'test', level: 'silent' }),

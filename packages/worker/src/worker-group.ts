@@ -16,14 +16,6 @@ export interface WorkerGroupOptions {
   onExit(bootId: string): void;
 }
 
-export interface WorkerGroup {
-  start(): void;
-  /** Replaces every worker, one after another: the new one listens before the old one stops accepting. */
-  replaceAll(): Promise<void>;
-  /** Resolves when every worker has ended. */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 interface Member {
   readonly bootId: string;
   readonly worker: number;
@@ -33,6 +25,11 @@ interface Member {
   leaving: boolean;
   readonly listening: PromiseWithResolvers<boolean>;
   readonly exited: PromiseWithResolvers<void>;
+}
+
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 const PING_MS = 5_000;
@@ -45,138 +42,148 @@ const LONGEST_BACKOFF_MS = 10_000;
 /** A worker that lived this long did not crash at its start. */
 const STABLE_MS = 10_000;
 
-export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
-  const { ports, roster, logger, onChange } = options;
-  const members = new Map<string, Member>();
-  const backoffMs = new Map<number, number>();
-  let stopping = false;
-  let replacing: Promise<void> | null = null;
-  let replaceAgain = false;
+/** The workers of one primary: one per port, ended when hung, back after a crash, replaced one by one. */
+export class WorkerGroup {
+  readonly #options: WorkerGroupOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #backoffMs = new Map<number, number>();
+  #stopping = false;
+  #replacing: Promise<void> | null = null;
+  #replaceAgain = false;
 
-  function launch(worker: number): Member {
+  constructor(options: WorkerGroupOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    for (const worker of this.#options.ports.keys()) this.#launch(worker);
+    setInterval(() => this.#ping(), PING_MS);
+  }
+
+  /** Replaces every worker: the new one listens before the old one stops accepting. Asked for meanwhile, it does so once more. */
+  replaceAll(): Promise<void> {
+    this.#replaceAgain = this.#replacing !== null;
+    this.#replacing ??= this.#replaceEach().finally(() => {
+      this.#replacing = null;
+    });
+    return this.#replacing;
+  }
+
+  /** Resolves when every worker has ended. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping = true;
+    const all = [...this.#members.values()];
+    for (const member of all) this.#tellToLeave(member, deadlineMs);
+    await Promise.all(all.map((member) => member.exited.promise));
+  }
+
+  #launch(worker: number): Member {
+    const { fork, roster, logger, ports, onChange } = this.#options;
     const bootId = newBootId();
     const now = monotonicMs();
     const member: Member = {
       bootId,
       worker,
-      process: options.fork(bootId, worker),
+      process: fork(bootId, worker),
       startedMs: now,
       lastPongMs: now,
       leaving: false,
       listening: Promise.withResolvers(),
       exited: Promise.withResolvers(),
     };
-    members.set(bootId, member);
-    const port = ports[worker] ?? 0;
-    roster.set({ bootId, worker, port, pid: member.process.pid, state: 'starting' });
+    this.#members.set(bootId, member);
+    roster.set({ bootId, worker, port: ports[worker] ?? 0, pid: member.process.pid, state: 'starting' });
     logger.info({ bootId, worker, child: member.process.pid }, 'worker_started');
-    member.process.onMessage(({ kind }) => {
-      if (kind === 'pong') member.lastPongMs = monotonicMs();
-      if (kind === 'port_taken') options.onPortTaken(port);
-      if (kind === 'listening') onListening(member);
-    });
-    member.process.onExit((how) => onExit(member, how));
+    this.#listenTo(member);
     onChange();
     return member;
   }
 
-  function onListening(member: Member): void {
-    if (!member.leaving) roster.state(member.bootId, 'listening');
-    member.listening.resolve(true);
-    onChange();
+  #listenTo(member: Member): void {
+    const { ports, onPortTaken } = this.#options;
+    member.process.onMessage(({ kind }) => {
+      if (kind === 'pong') member.lastPongMs = monotonicMs();
+      if (kind === 'port_taken') onPortTaken(ports[member.worker] ?? 0);
+      if (kind === 'listening') this.#onListening(member);
+    });
+    member.process.onExit((how) => this.#onExit(member, how));
   }
 
-  function onExit(
-    member: Member,
-    how: { readonly code: number | null; readonly signal: string | null },
-  ): void {
-    members.delete(member.bootId);
+  #onListening(member: Member): void {
+    if (!member.leaving) this.#options.roster.state(member.bootId, 'listening');
+    member.listening.resolve(true);
+    this.#options.onChange();
+  }
+
+  #onExit(member: Member, how: Ending): void {
+    const { roster, logger, onChange, onExit } = this.#options;
+    this.#members.delete(member.bootId);
     roster.state(member.bootId, 'exited');
     member.listening.resolve(false);
     member.exited.resolve();
     onChange();
-    options.onExit(member.bootId);
-    const expected = member.leaving || stopping;
-    logger[expected ? 'info' : 'error'](
-      { bootId: member.bootId, worker: member.worker, ...how },
-      'worker_exited',
-    );
-    if (!expected) void relaunch(member);
+    onExit(member.bootId);
+    const expected = member.leaving || this.#stopping;
+    const facts = { bootId: member.bootId, worker: member.worker, ...how };
+    logger[expected ? 'info' : 'error'](facts, 'worker_exited');
+    if (!expected) void this.#relaunch(member);
   }
 
-  async function relaunch({ worker, startedMs }: Member): Promise<void> {
+  async #relaunch({ worker, startedMs }: Member): Promise<void> {
     const stable = monotonicMs() - startedMs > STABLE_MS;
-    const pauseMs = stable ? 0 : (backoffMs.get(worker) ?? FIRST_BACKOFF_MS);
-    backoffMs.set(worker, stable ? FIRST_BACKOFF_MS : Math.min(LONGEST_BACKOFF_MS, pauseMs * 2));
+    const pauseMs = stable ? 0 : (this.#backoffMs.get(worker) ?? FIRST_BACKOFF_MS);
+    this.#backoffMs.set(worker, stable ? FIRST_BACKOFF_MS : Math.min(LONGEST_BACKOFF_MS, pauseMs * 2));
     await pause(pauseMs);
-    const hasSuccessor = [...members.values()].some((other) => other.worker === worker && !other.leaving);
-    if (!stopping && !hasSuccessor) launch(worker);
+    const hasSuccessor = [...this.#members.values()].some(
+      (other) => other.worker === worker && !other.leaving,
+    );
+    if (!this.#stopping && !hasSuccessor) this.#launch(worker);
   }
 
-  function tellToLeave(member: Member, deadlineMs: number | null): void {
+  #tellToLeave(member: Member, deadlineMs: number | null): void {
     member.leaving = true;
-    roster.state(member.bootId, 'leaving');
+    this.#options.roster.state(member.bootId, 'leaving');
     member.process.send({ kind: 'leave', deadlineMs });
-    onChange();
+    this.#options.onChange();
   }
 
-  async function replaceOne(worker: number): Promise<void> {
-    const old = [...members.values()].filter((member) => member.worker === worker && !member.leaving);
-    const fresh = launch(worker);
+  async #replaceEach(): Promise<void> {
+    do {
+      this.#replaceAgain = false;
+      for (const worker of this.#options.ports.keys()) {
+        if (!this.#stopping) await this.#replaceOne(worker);
+      }
+    } while (this.#replaceAgain && !this.#stopping);
+  }
+
+  async #replaceOne(worker: number): Promise<void> {
+    const old = [...this.#members.values()].filter((member) => member.worker === worker && !member.leaving);
+    const fresh = this.#launch(worker);
     const listens = await Promise.race([
       fresh.listening.promise,
       pause(LISTEN_DEADLINE_MS).then(() => false),
     ]);
-    if (!listens) {
-      logger.error({ worker, bootId: fresh.bootId }, 'replacement_failed');
-      fresh.leaving = true;
-      fresh.process.kill();
+    if (listens) {
+      for (const member of old) this.#tellToLeave(member, null);
       return;
     }
-    for (const member of old) tellToLeave(member, null);
+    this.#options.logger.error({ worker, bootId: fresh.bootId }, 'replacement_failed');
+    fresh.leaving = true;
+    fresh.process.kill();
   }
 
-  async function replaceEach(): Promise<void> {
-    do {
-      replaceAgain = false;
-      for (const worker of ports.keys()) if (!stopping) await replaceOne(worker);
-    } while (replaceAgain && !stopping);
-  }
-
-  function ping(): void {
+  #ping(): void {
     const now = monotonicMs();
-    for (const member of members.values()) {
-      if (now - member.lastPongMs > SILENT_MS) {
-        logger.error(
-          { bootId: member.bootId, silentMs: Math.round(now - member.lastPongMs) },
-          'worker_hung_is_ended',
-        );
-        member.process.kill();
-      } else {
+    for (const member of this.#members.values()) {
+      const silentMs = Math.round(now - member.lastPongMs);
+      if (silentMs <= SILENT_MS) {
         member.process.send({ kind: 'ping' });
+        continue;
       }
+      this.#options.logger.error({ bootId: member.bootId, silentMs }, 'worker_hung_is_ended');
+      member.process.kill();
     }
   }
-
-  return {
-    start() {
-      for (const worker of ports.keys()) launch(worker);
-      setInterval(ping, PING_MS);
-    },
-    replaceAll() {
-      replaceAgain = replacing !== null;
-      replacing ??= replaceEach().finally(() => {
-        replacing = null;
-      });
-      return replacing;
-    },
-    async stop(deadlineMs) {
-      stopping = true;
-      const all = [...members.values()];
-      for (const member of all) tellToLeave(member, deadlineMs);
-      await Promise.all(all.map((member) => member.exited.promise));
-    },
-  };
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Config, OCR_REQUEST_HEADERS, PagefleetError } from '@pagefleet/contract';
+import { checkCapacity } from '../check-capacity.ts';
 import type { PodTable } from '../forward/pod-table.ts';
 import type { Metrics } from '../metrics.ts';
 import type { PoolDirectory } from '../pool-directory.ts';
@@ -23,15 +24,21 @@ export interface Entered {
   readonly ticket: Ticket;
 }
 
+export interface Newcomer {
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+  readonly signal: AbortSignal;
+}
+
 /** Decides from the headers alone, before the body is read. Throws what the client is told. */
-export async function enter(
-  request: IncomingMessage,
-  options: DoorOptions,
-  signal: AbortSignal,
-): Promise<Entered> {
-  const { config, admission, refused } = options;
+export async function enter({ request, query, signal }: Newcomer, options: DoorOptions): Promise<Entered> {
+  const { config, admission, refused, pools } = options;
   const caller = authenticate(request.headers, config.apiKeys);
   checkLength(request, config.limits.maxBodyBytes);
+  // With several pools only the body tells which one is meant.
+  const [only, ...others] = pools.names();
+  if (only !== undefined && others.length === 0)
+    checkCapacity(only, query.get('require') === 'fleet', options);
   const fingerprint = fingerprintOf(request, caller);
   try {
     const ticket = await admission.admit({ holdMs: holdMsOf(request, config.limits.maxWaitMs), signal });

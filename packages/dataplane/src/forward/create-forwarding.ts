@@ -10,7 +10,7 @@ import { createDispatcher } from './dispatcher.ts';
 import { createEmptyPools } from './empty-pools.ts';
 import { createPodTable, type PodTable } from './pod-table.ts';
 import { createSuspectProber } from './probe-suspects.ts';
-import { createPageRunner } from './run-page.ts';
+import { PageRunner } from './run-page.ts';
 
 export type ForwardSettings = Pick<Config['limits'], 'pageAttempts' | 'pageDeadlineMs' | 'connectTimeoutMs'> &
   Pick<Config['control'], 'probeIntervalMs' | 'probeTimeoutMs'>;
@@ -60,7 +60,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     }),
   });
   const readAhead = createReadAhead({ waiting: queues.waiting, widthOf: pods.widthOf });
-  const runPage = createPageRunner({
+  const runner = new PageRunner({
     ...options,
     pods,
     onSuspicion: options.onUrgent,
@@ -79,7 +79,9 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     maxInFlight: options.maxInFlight,
     suspendedUntilMs: options.pools.suspendedUntilMs,
     run: (placed) =>
-      void runPage(placed).catch((err) => logger.error({ err, page: placed.dispatchId }, 'page_run_failed')),
+      void runner
+        .run(placed)
+        .catch((err) => logger.error({ err, page: placed.dispatchId }, 'page_run_failed')),
   });
   const emptyPools = createEmptyPools({ ...options, pods });
   const prober = createSuspectProber({ ...options, pods, onRestored: wake });

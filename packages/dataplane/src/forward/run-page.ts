@@ -30,25 +30,29 @@ export interface RunPageOptions {
 /** Two listings, 2 s apart while a pod is ending, with time to spare. */
 const LISTINGS_MS = 5_000;
 
-/** One dispatch of a page from slot to outcome: read, to be sent again, or failed. Returns the runner. */
-export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) => Promise<void> {
-  const { pods, slots, metrics, logger, nowMs, clusterId, settings } = options;
+type ReadPage = Extract<PageOutcome, { kind: 'read' }>;
 
-  async function run(placed: PlacedPage): Promise<void> {
+/** One dispatch of a page from slot to outcome: read, to be sent again, or failed. */
+export class PageRunner {
+  readonly #options: RunPageOptions;
+
+  constructor(options: RunPageOptions) {
+    this.#options = options;
+  }
+
+  async run(placed: PlacedPage): Promise<void> {
     const { job, pod, dispatchId } = placed;
+    const { nowMs, settings, clusterId } = this.#options;
     const sentAtMs = nowMs();
     job.deadlineAtMs ??= sentAtMs + settings.pageDeadlineMs;
     const timeoutMs = Math.max(1, job.deadlineAtMs - sentAtMs);
     const outcome = await sendPage({ id: dispatchId, job, pod, clusterId, timeoutMs });
-    if (outcome.kind === 'read') finish(placed, outcome, sentAtMs);
-    else await afterFailure(placed, outcome, sentAtMs);
+    if (outcome.kind === 'read') this.#finish(placed, outcome, sentAtMs);
+    else await this.#afterFailure(placed, outcome, sentAtMs);
   }
 
-  function finish(
-    placed: PlacedPage,
-    outcome: Extract<PageOutcome, { kind: 'read' }>,
-    sentAtMs: number,
-  ): void {
+  #finish(placed: PlacedPage, outcome: ReadPage, sentAtMs: number): void {
+    const { pods, metrics, nowMs } = this.#options;
     const { pod, job, trial } = placed;
     const now = nowMs();
     pods.suspects.succeed(pod.id, { trial });
@@ -57,66 +61,59 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
     pod.stats.lastGoodMs = now;
     pod.stats.rate.add(now);
     metrics.pageRead(job.pool, now - sentAtMs);
-    release(placed);
+    this.#release(placed);
     job.settle(outcome);
   }
 
-  async function afterFailure(
-    placed: PlacedPage,
-    { failure, refusal, reason }: FailedDispatch,
-    sentAtMs: number,
-  ): Promise<void> {
+  async #afterFailure(placed: PlacedPage, failed: FailedDispatch, sentAtMs: number): Promise<void> {
+    const { metrics, logger } = this.#options;
     const { job, pod, dispatchId } = placed;
+    const { failure, reason } = failed;
     const verdict = classifyFailure(failure);
-    recordEvidence(placed, verdict, sentAtMs);
+    this.#recordEvidence(placed, verdict, sentAtMs);
     if (failure.kind === 'shortage') metrics.shortage();
-    logger.info(
-      {
-        page: dispatchId,
-        pod: pod.id,
-        failure: failure.kind,
-        code: verdict.code,
-        reason,
-        requestId: job.requestId,
-      },
-      'page_dispatch_failed',
-    );
+    const facts = { page: dispatchId, pod: pod.id, requestId: job.requestId };
+    logger.info({ ...facts, failure: failure.kind, code: verdict.code, reason }, 'page_dispatch_failed');
     // The slot is kept until the reading is over: a page that may still run in the pod uses its width.
-    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, proofOf(job, pod.id));
+    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, this.#proofOf(job, pod.id));
     job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
     if (verdict.counted) pod.stats.used += 1;
-    release(placed);
-    act(job, refusal);
+    this.#release(placed);
+    this.#act(job, failed.refusal);
   }
 
   /** Three failed probes end a pod and two listings prove it: by then it is known, or never will be. */
-  function proofOf(job: PageJob, podId: string): EndingProof {
+  #proofOf(job: PageJob, podId: string): EndingProof {
+    const { clusterId, pods, nowMs, settings } = this.#options;
     const longestMs = 4 * settings.probeIntervalMs + LISTINGS_MS;
-    const waitMs = Math.min(longestMs, (job.deadlineAtMs ?? nowMs()) - nowMs());
-    return { clusterId, waitMs: job.signal.aborted ? 0 : waitMs, isGone: () => pods.isGone(podId) };
+    const untilMs = Math.min(nowMs() + longestMs, job.deadlineAtMs ?? nowMs());
+    return {
+      clusterId,
+      giveUp: () => job.signal.aborted || nowMs() >= untilMs,
+      isGone: () => pods.isGone(podId),
+    };
   }
 
-  function act(job: PageJob, refusal: PodRefusal | null): void {
+  #act(job: PageJob, refusal: PodRefusal | null): void {
+    const { pods, metrics, nowMs, settings, putBack } = this.#options;
     if (job.signal.aborted) {
-      fail(job, clientGone());
+      this.#fail(job, clientGone());
       return;
     }
-    const budget = {
-      maxAttempts: settings.pageAttempts,
-      deadlineAtMs: job.deadlineAtMs ?? Number.POSITIVE_INFINITY,
-    };
-    const decision = decideRetry(job.attempts, budget, nowMs());
+    const deadlineAtMs = job.deadlineAtMs ?? Number.POSITIVE_INFINITY;
+    const decision = decideRetry(job.attempts, { maxAttempts: settings.pageAttempts, deadlineAtMs }, nowMs());
     if (decision.kind === 'dispatch') {
       job.exclude = decision.exclude;
       metrics.pageRetried(job.pool);
-      options.putBack(job, decision.pauseMs);
+      putBack(job, decision.pauseMs);
       return;
     }
     if (decision.kind === 'park') for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
-    fail(job, pageError(decision, job.attempts, refusal));
+    this.#fail(job, pageError(decision, job.attempts, refusal));
   }
 
-  function recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
+  #recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
+    const { pods, nowMs, logger, onSuspicion } = this.#options;
     const { job, pod, trial } = placed;
     if (verdict.evidence === 'none') {
       if (trial) pods.suspects.abandonTrial(pod.id);
@@ -126,18 +123,16 @@ export function createPageRunner(options: RunPageOptions): (placed: PlacedPage) 
     const raised = pods.suspects.raise(pod.id, { ...evidence, dispatchedAtMs: sentAtMs, nowMs: nowMs() });
     if (!raised) return;
     logger.warn({ pod: pod.id, suspicion: raised }, 'pod_suspected');
-    options.onSuspicion();
+    onSuspicion();
   }
 
-  function release({ slot }: PlacedPage): void {
-    slots.releaseSlot(slot);
-    options.onRelease();
+  #release({ slot }: PlacedPage): void {
+    this.#options.slots.releaseSlot(slot);
+    this.#options.onRelease();
   }
 
-  function fail(job: PageJob, error: PagefleetError): void {
-    metrics.pageFailed(job.pool, error.code);
+  #fail(job: PageJob, error: PagefleetError): void {
+    this.#options.metrics.pageFailed(job.pool, error.code);
     job.settle({ kind: 'failed', error });
   }
-
-  return run;
 }

@@ -25,93 +25,113 @@ export interface SplitSourceOptions {
 /** The document's last place may be brought down by this many pages; then it is given up as a whole. */
 const MAX_DEATHS_IN_LAST_PLACE = 3;
 
+/** Opens it, or rejects with what is wrong with the document; the caller then still owns the bytes. */
 export async function createSplitSource(bytes: HeldBytes, options: SplitSourceOptions): Promise<PageSource> {
-  const { places, store, limits } = options;
-  const input = bytes.place === 'file' ? { path: bytes.path } : { bytes: bytes.bytes };
-  let place: Place = places[0];
-  let deaths = 0;
-  let runner: SplitRunner | null = null;
-  let busy = false;
-  let closed = false;
+  const source = new SplitSource(bytes, options);
+  await source.open();
+  return source;
+}
 
-  const holder: SeatHolder = {
-    isIdle: () => runner !== null && !busy,
-    evict: leave,
-  };
+class SplitSource implements PageSource {
+  pageCount = 0;
+  readonly #bytes: HeldBytes;
+  readonly #task: SplitTask;
+  readonly #options: SplitSourceOptions;
+  readonly #holder: SeatHolder;
+  #place: Place;
+  /** in the last place */
+  #deaths = 0;
+  #runner: SplitRunner | null = null;
+  #busy = false;
+  #closed = false;
 
-  /** Gives up the seat; the document is opened again when its next page is wanted. */
-  function leave(): void {
-    runner?.close();
-    runner = null;
-    place.seats.give(holder);
+  constructor(bytes: HeldBytes, options: SplitSourceOptions) {
+    this.#bytes = bytes;
+    this.#options = options;
+    this.#place = options.places[0];
+    const input = bytes.place === 'file' ? { path: bytes.path } : { bytes: bytes.bytes };
+    this.#task = { input, limits: options.limits };
+    this.#holder = {
+      isIdle: () => this.#runner !== null && !this.#busy,
+      evict: () => this.#leave(),
+    };
   }
 
-  async function opened(signal: AbortSignal): Promise<SplitRunner> {
-    if (runner) return runner;
-    await place.seats.take(holder, signal);
+  async open(): Promise<void> {
+    this.pageCount = await this.#step(this.#options.signal, async (runner) => runner.pageCount);
+  }
+
+  async page(index: number, signal: AbortSignal): Promise<SplitPage> {
+    if (this.#deaths >= MAX_DEATHS_IN_LAST_PLACE) throw damaged();
+    const taken = await this.#step(signal, (runner) => runner.page(index));
+    return { kind: taken.kind, bytes: await this.#options.store.hold(taken.bytes) };
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#runner && !this.#busy) this.#leave();
+    this.#bytes.release();
+  }
+
+  /** Runs a step where the document is open; after a death once more in the next place. */
+  async #step<T>(signal: AbortSignal, act: (runner: SplitRunner) => Promise<T>): Promise<T> {
+    this.#busy = true;
     try {
-      runner = await openRunner(place.open({ input, limits }));
-      return runner;
+      return await act(await this.#opened(signal));
     } catch (cause) {
-      place.seats.give(holder);
+      if (!(cause instanceof SplitterDied)) throw cause;
+      return await this.#afterDeath(cause, signal, act);
+    } finally {
+      this.#busy = false;
+      if (this.#closed) this.#leave();
+      else this.#place.seats.becameIdle();
+    }
+  }
+
+  async #opened(signal: AbortSignal): Promise<SplitRunner> {
+    if (this.#runner) return this.#runner;
+    await this.#place.seats.take(this.#holder, signal);
+    try {
+      this.#runner = await openRunner(this.#place.open(this.#task));
+      return this.#runner;
+    } catch (cause) {
+      this.#place.seats.give(this.#holder);
       throw cause;
     }
   }
 
-  /** Runs a step where the document is open; after a death once more in the next place. */
-  async function step<T>(signal: AbortSignal, act: (runner: SplitRunner) => Promise<T>): Promise<T> {
-    busy = true;
-    try {
-      return await act(await opened(signal));
-    } catch (cause) {
-      if (!(cause instanceof SplitterDied)) throw cause;
-      return await afterDeath(cause, signal, act);
-    } finally {
-      busy = false;
-      if (closed) leave();
-      else place.seats.becameIdle();
-    }
-  }
-
-  async function afterDeath<T>(
+  async #afterDeath<T>(
     cause: SplitterDied,
     signal: AbortSignal,
     act: (runner: SplitRunner) => Promise<T>,
   ): Promise<T> {
-    const isLast = place === places[1];
-    if (runner) leave();
-    if (isLast) deaths += 1;
-    if (deaths >= MAX_DEATHS_IN_LAST_PLACE) throw damaged(cause);
-    if (isLast) throw unreadable(cause);
-    place = places[1];
+    const [, last] = this.#options.places;
+    if (this.#place === last) throw this.#deathInLastPlace(cause);
+    if (this.#runner) this.#leave();
+    this.#place = last;
     try {
-      return await act(await opened(signal));
+      return await act(await this.#opened(signal));
     } catch (second) {
       if (!(second instanceof SplitterDied)) throw second;
-      const isOpen = runner !== null;
-      if (runner) leave();
-      deaths += 1;
-      throw isOpen ? unreadable(second) : damaged(second);
+      throw this.#deathInLastPlace(second);
     }
   }
 
-  async function page(index: number, signal: AbortSignal): Promise<SplitPage> {
-    if (deaths >= MAX_DEATHS_IN_LAST_PLACE) throw damaged();
-    const taken = await step(signal, (open) => open.page(index));
-    return { kind: taken.kind, bytes: await store.hold(taken.bytes) };
+  /** A page that does it is unreadable; a document that cannot even be opened, or does it again and again, is damaged. */
+  #deathInLastPlace(cause: SplitterDied): PagefleetError {
+    this.#deaths += 1;
+    const wasOpen = this.#runner !== null;
+    if (wasOpen) this.#leave();
+    return wasOpen && this.#deaths < MAX_DEATHS_IN_LAST_PLACE ? unreadable(cause) : damaged(cause);
   }
 
-  const pageCount = await step(options.signal, async (open) => open.pageCount);
-  return {
-    pageCount,
-    page,
-    close() {
-      if (closed) return;
-      closed = true;
-      if (runner && !busy) leave();
-      bytes.release();
-    },
-  };
+  /** Gives up the seat; the document is opened again when its next page is wanted. */
+  #leave(): void {
+    this.#runner?.close();
+    this.#runner = null;
+    this.#place.seats.give(this.#holder);
+  }
 }
 
 function damaged(cause?: unknown): PagefleetError {
