@@ -11,8 +11,12 @@ import { TEST_PACKAGES } from './install/packages.mjs';
 import { ensureSystemPackages } from './install/system.mjs';
 import { nodeBinary, root } from './node-binary.mjs';
 
-/** Minutes per kind. A kind over its budget fails: a slow suite is one that nobody runs. */
+/**
+ * Minutes per kind on an idle machine of two cores: a slow suite is one that nobody runs. Over its budget a kind is named;
+ * over twice its budget it fails, since a machine that does other work at the same time is not the suite's fault.
+ */
 const BUDGET_MINUTES = { check: 1, unit: 2, integration: 5, chaos: 5, sim: 3, e2e: 5 };
+const FAILS_ABOVE = 2;
 
 ensureSystemPackages(TEST_PACKAGES);
 ensureModules();
@@ -32,11 +36,11 @@ for (const kind of kinds) {
   const result = kind === 'check' ? await runCheck() : await runVitest(kind);
   const seconds = (performance.now() - startedMs) / 1_000;
   const budget = BUDGET_MINUTES[kind] * 60;
-  if (seconds > budget) result.failed += 1;
+  if (seconds > FAILS_ABOVE * budget) result.failed += 1;
   total.passed += result.passed;
   total.failed += result.failed;
   skipped.push(...(result.skipped ?? []));
-  const verdict = seconds > budget ? 'over its budget' : 'of';
+  const verdict = seconds > budget ? 'OVER ITS BUDGET of' : 'of';
   lines.push(
     `${kind.padEnd(12)} ${String(result.passed).padStart(5)} passed ${String(result.failed).padStart(3)} failed   ` +
       `${seconds.toFixed(1).padStart(6)} s ${verdict} ${budget} s`,
