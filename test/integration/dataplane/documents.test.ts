@@ -220,7 +220,13 @@ describe('the forms of a request', () => {
       ['a.png-3', 2, null],
       ['b.txt', 0, 'unsupported_media_type'],
     ]);
-    expect(all.at(-1)).toMatchObject({ type: 'done', documents: 3, pages: 3, failed: 0 });
+    expect(all.at(-1)).toMatchObject({
+      type: 'done',
+      documents: 3,
+      documents_failed: 1,
+      pages: 3,
+      failed: 0,
+    });
     await rig.expectAllGivenBack();
   });
 

@@ -112,7 +112,15 @@ export type OcrLine =
       failed: number;
       error?: { code: string; message: string };
     }
-  | { type: 'done'; documents: number; pages: number; failed: number; request_id: string };
+  /** `failed` counts pages, `documents_failed` documents that could not be read at all */
+  | {
+      type: 'done';
+      documents: number;
+      documents_failed: number;
+      pages: number;
+      failed: number;
+      request_id: string;
+    };
 
 /** Response headers of admission (R-013), sent with every 429 and with every answer of `/v1/ocr`. */
 export const WIDTH_HEADERS = {

@@ -16,7 +16,7 @@ export function createNdjsonReply(exchange: Exchange, options: NdjsonOptions): R
     padding: '\n',
     afterMs: options.afterMs,
   });
-  const total = { documents: 0, pages: 0, failed: 0 };
+  const total = { documents: 0, documents_failed: 0, pages: 0, failed: 0 };
 
   function write(line: OcrLine): void {
     output.write(`${JSON.stringify(line)}\n`);
@@ -36,6 +36,7 @@ export function createNdjsonReply(exchange: Exchange, options: NdjsonOptions): R
       total.documents += 1;
       total.pages += pages;
       total.failed += failed;
+      if (error) total.documents_failed += 1;
       // A single document that never opened is still answered with its proper status.
       if (error && !output.committed && options.nameOf(document) === null) {
         output.abandon();
