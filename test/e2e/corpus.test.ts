@@ -198,7 +198,7 @@ describe.skipIf(corpusMissing)('the damaged files through the whole cluster (iss
       (status) => ready(status) && status.summary.pages_in_flight + status.summary.pages_waiting === 0,
     );
     expect(after.pods.map(({ id }) => id).sort()).toEqual(before);
-    expect(after.pods.map(({ used, state }) => [used, state])).toEqual([
+    expect(after.pods.map(({ inflight, state }) => [inflight, state])).toEqual([
       [0, 'serving'],
       [0, 'serving'],
     ]);
