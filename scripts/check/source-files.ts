@@ -28,6 +28,7 @@ export function observeSourceFiles(
   return found.sort((a, b) => a.path.localeCompare(b.path));
 }
 
+/** Tests, and the kits (`…-kit.ts`) that several of them share. */
 export function isTestFile(path: string): boolean {
-  return path.endsWith('.test.ts') || path.startsWith('test/');
+  return path.endsWith('.test.ts') || path.endsWith('-kit.ts') || path.startsWith('test/');
 }

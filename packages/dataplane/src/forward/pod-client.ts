@@ -35,7 +35,7 @@ export interface PodAnswer {
   readonly text: string;
 }
 
-export interface PodHealthAnswer extends PodAnswer {
+interface PodHealthAnswer extends PodAnswer {
   readonly proof: string | null;
 }
 

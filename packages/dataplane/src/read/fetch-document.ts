@@ -78,7 +78,7 @@ export function createDocumentFetcher(options: FetcherOptions): DocumentFetcher 
 }
 
 /** Throws `bad_request` unless it is an https URL of an allowed host (no request forgery). */
-export function checkUrl(text: string, hosts: readonly string[]): URL {
+function checkUrl(text: string, hosts: readonly string[]): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url) throw refused('it is no URL; send a data URL, or the document itself');
   if (url.protocol !== 'https:') throw refused(`only https and data URLs are accepted, not ${url.protocol}`);
