@@ -25,7 +25,7 @@ export interface PodClient {
 interface PageRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array | Readable;
+  readonly body: readonly Uint8Array[] | Readable;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -71,7 +71,8 @@ export function createPodClient(url: string, limits: PodClientLimits): PodClient
           method: 'POST',
           path,
           headers,
-          body,
+          // An iterable of chunks is a body as well (undici's Dispatcher documentation), its types only do not say so.
+          body: body as Readable,
           signal,
           // Minutes are normal; the page's own deadline is what bounds it.
           headersTimeout: timeoutMs,

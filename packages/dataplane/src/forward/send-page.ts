@@ -84,7 +84,7 @@ function headersOf({ id, job, pod, clusterId, timeoutMs }: Dispatch): Record<str
 }
 
 function bodyOf(held: HeldBytes) {
-  return held.place === 'memory' ? held.bytes : createReadStream(held.path);
+  return held.place === 'memory' ? held.chunks : createReadStream(held.path);
 }
 
 function readAnswer({ status, text }: PodAnswer, pod: PodEntry): DispatchOutcome {

@@ -3,7 +3,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import { reviveError } from '../carried-error.ts';
 import { type DecodeResult, type DecodeTask, decodeBody } from './decode-thread.ts';
-import { type HeldBytes, readAll } from './held-bytes.ts';
+import { type HeldBytes, joined, readAll } from './held-bytes.ts';
 import type { ParsedItem } from './parse-ocr-body.ts';
 
 /** Up to this size a body is parsed on the loop: a copy into a thread and back would cost more (50 MB block it 100 ms). */
@@ -31,7 +31,7 @@ export function createBodyDecoder(): BodyDecoder {
   return {
     async decode(body, maxDocuments, signal) {
       if (body.size <= ON_LOOP_MAX_BYTES) return decodeBody(await readAll(body), maxDocuments);
-      const source = body.place === 'file' ? { path: body.path } : { bytes: body.bytes };
+      const source = body.place === 'file' ? { path: body.path } : { bytes: joined(body) };
       const result = await pool.run({ source, maxDocuments }, { signal }).catch((cause) => {
         throw signal.aborted ? signal.reason : threadFailure(cause);
       });

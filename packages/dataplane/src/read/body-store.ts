@@ -109,10 +109,7 @@ function createSink(maxBytes: number, budget: ByteBudget, newFile: () => Promise
       opened?.remove();
     });
     if (opened) return { place: 'file', path: opened.path, size, release };
-    const parts = chunks.take();
-    const [only] = parts;
-    const bytes = parts.length === 1 && only ? only : Buffer.concat(parts, size);
-    return { place: 'memory', bytes, size, release };
+    return { place: 'memory', chunks: chunks.take(), size, release };
   }
 
   function abandon(): void {

@@ -34,12 +34,17 @@ const good = () => line((at) => (at === 'open' ? { kind: 'opened', pageCount: 5 
 const store = {
   hold: async (bytes: Uint8Array) => ({
     place: 'memory',
-    bytes,
+    chunks: [bytes],
     size: bytes.length,
     release: () => undefined,
   }),
 } as unknown as BodyStore;
-const document: HeldBytes = { place: 'memory', bytes: Buffer.from('doc'), size: 3, release: () => undefined };
+const document: HeldBytes = {
+  place: 'memory',
+  chunks: [Buffer.from('doc')],
+  size: 3,
+  release: () => undefined,
+};
 
 function source(
   first: () => SplitterLine,
@@ -58,7 +63,7 @@ function source(
 }
 
 const text = ({ bytes }: { bytes: HeldBytes }) =>
-  bytes.place === 'memory' ? Buffer.from(bytes.bytes).toString() : '';
+  bytes.place === 'memory' ? Buffer.concat(bytes.chunks).toString() : '';
 
 describe('a document that brings down its splitter', () => {
   test('is_tried_once_more_in_a_process_of_its_own_and_goes_on_there', async () => {

@@ -1,7 +1,7 @@
 import { PagefleetError } from '@pagefleet/contract';
 import type { DocumentLimits } from '@pagefleet/engines';
 import type { BodyStore } from '../read/body-store.ts';
-import type { HeldBytes } from '../read/held-bytes.ts';
+import { type HeldBytes, joined } from '../read/held-bytes.ts';
 import type { PageSource, SplitPage } from './page-source.ts';
 import type { SeatHolder, Seats } from './seats.ts';
 import type { SplitTask } from './split-messages.ts';
@@ -49,7 +49,7 @@ class SplitSource implements PageSource {
     this.#bytes = bytes;
     this.#options = options;
     this.#place = options.places[0];
-    const input = bytes.place === 'file' ? { path: bytes.path } : { bytes: bytes.bytes };
+    const input = bytes.place === 'file' ? { path: bytes.path } : { bytes: joined(bytes) };
     this.#task = { input, limits: options.limits };
     this.#holder = {
       isIdle: () => this.#runner !== null && !this.#busy,
