@@ -234,9 +234,12 @@ describe('overload (R-013, L11)', () => {
 
     // What is read of a refused upload is a few megabytes at most; the connection stays open meanwhile.
     const chunk = Buffer.alloc(1_000_000);
-    let written = 0;
-    while (written < 50_000_000 && refusedClient.socket.write(chunk)) written += chunk.length;
-    await sleep(300);
+    const push = () => {
+      while (refusedClient.socket.bytesWritten < 50_000_000 && refusedClient.socket.write(chunk));
+    };
+    refusedClient.socket.on('drain', push);
+    push();
+    await sleep(1_000);
     expect(refusedClient.socket.destroyed).toBe(false);
     expect(refusedClient.socket.bytesWritten - refusedClient.socket.writableLength).toBeLessThan(12_000_000);
     expect(rig.dataplane.report().pools.ocr?.refused).toBe(1);
@@ -279,6 +282,20 @@ describe('overload (R-013, L11)', () => {
     rig.grant([{}]);
     for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
     await rig.expectAllGivenBack();
+  });
+
+  test('a_suspected_pool_takes_nothing_for_a_while_and_what_waits_goes_on_afterwards (R-021)', async () => {
+    const rig = await startRig();
+    rig.grant([]);
+    const waiting = rig.post(PNG);
+    await expect.poll(() => rig.dataplane.report().pools.ocr?.waiting).toBe(1);
+    rig.grant([{}], { pools: [{ name: 'ocr', models: [], suspendedUntilMs: Date.now() + 1_500 }] });
+    const refused = await rig.post(PNG);
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'pool_suspected' });
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(rig.pods[0]?.pages).toEqual([]);
+    expect((await waiting).status).toBe(200);
   });
 
   test('a_cluster_that_goes_down_takes_nothing_new_and_finishes_what_is_in', async () => {

@@ -86,6 +86,33 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
     await rig.expectAllGivenBack();
   });
 
+  test('a_page_waits_for_another_pod_though_the_one_that_failed_it_is_idle_and_well_again', async () => {
+    const rig = await startRig({
+      pods: [
+        [{ kind: 'cut' }, { kind: 'read' }],
+        [{ kind: 'hang' }, { kind: 'read' }],
+      ],
+    });
+    rig.grant([{ mode: 'drain' }, { width: 1 }]);
+    const gone = new AbortController();
+    const busy = fetch(`${rig.url}/v1/ocr`, { method: 'POST', body: PNG, signal: gone.signal }).catch(
+      () => null,
+    );
+    await expect.poll(() => rig.pods[1]?.pages.length).toBe(1);
+    rig.grant([{}, { width: 1 }]);
+    const failedOnce = rig.post(PNG);
+    await expect.poll(() => rig.pods[0]?.pages.length).toBe(1);
+    await sleep(1_000);
+    expect((await rig.post(PNG)).status).toBe(200);
+    gone.abort();
+    await busy;
+    expect((await failedOnce).status).toBe(200);
+    expect(rig.pods.map((pod) => pod.pages.map((page) => page.id))).toEqual([
+      ['boot-2-1', 'boot-3-1'],
+      ['boot-1-1', 'boot-2-2'],
+    ]);
+  });
+
   test('a_page_whose_reading_may_still_run_fails_retryably_and_is_never_sent_twice (L14)', async () => {
     const rig = await startRig({ pods: [[{ kind: 'cut' }], [{ kind: 'read' }]], env: IMPATIENT });
     const [first] = rig.pods;

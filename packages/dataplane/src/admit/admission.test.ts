@@ -110,6 +110,17 @@ describe('admission (R-013, R-028, L11)', () => {
   });
 });
 
+describe('a document’s units', () => {
+  test('are_given_back_as_its_pages_end_not_when_it_ends', async () => {
+    const admission = admissionOf(4, 4);
+    const ticket = await admission.admit({ holdMs: 0, signal: never });
+    const pages = await Promise.all([1, 2, 3].map(() => ticket.takePage(never)));
+    expect(admission.taken()).toBe(3);
+    for (const give of pages) give();
+    expect(admission.taken()).toBe(1);
+  });
+});
+
 /** What a random crowd of requests does, step by step. */
 type Step = { do: 'admit' | 'take' | 'give' | 'close' | 'abort'; at: number };
 
