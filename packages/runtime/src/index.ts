@@ -32,6 +32,7 @@ export {
 export { programPath, realNodeBinary, repoRoot } from './program-path.ts';
 export { type ClusterPaths, clusterPaths } from './state/cluster-paths.ts';
 export { loadClusterFile } from './state/load-cluster-file.ts';
+export { makeFolder } from './state/make-folder.ts';
 export { type ClusterSecret, loadOrCreateSecret } from './state/secret.ts';
 export { writeFileAtomic } from './state/write-file-atomic.ts';
 export { startWatchdog } from './watchdog/start-watchdog.ts';

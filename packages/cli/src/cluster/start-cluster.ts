@@ -1,5 +1,5 @@
 import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
-import { type ClusterPaths, observeNginxBox, sizeNginx } from '@pagefleet/runtime';
+import { type ClusterPaths, clusterPaths, observeNginxBox, sizeNginx } from '@pagefleet/runtime';
 import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
 import { endpointUrl } from './endpoint.ts';
@@ -7,17 +7,20 @@ import { readGroup, runningGroup, startGroup } from './group.ts';
 import { prepareCluster } from './prepare-cluster.ts';
 import { readClusterFile } from './read-cluster-file.ts';
 import { observeSession } from './session.ts';
+import { makeStateDir } from './state-dir.ts';
 import { withStateLock } from './up-lock.ts';
 
 /** Leftovers without a supervisor finish what they hold, but nobody waits for a page of ten minutes to start anew. */
 const LEFTOVER_PATIENCE_MS = 30_000;
 
-/** Ends what a killed supervisord left, writes the files and starts the group; refuses a cluster that runs. */
-export function startCluster(
-  paths: ClusterPaths,
-  config: Config,
-  say: (line: string) => void,
-): Promise<ClusterFile> {
+/**
+ * Makes the state directory, ends what a killed supervisord left, writes the files and starts the group; refuses a cluster
+ * that runs.
+ */
+export async function startCluster(config: Config, say: (line: string) => void): Promise<ClusterFile> {
+  // Where nothing of ours can hold the port, a refusal comes before the disk is touched.
+  if (readGroup(clusterPaths(config.stateDir)) === null) await requireFreeEndpoint(config.listen);
+  const paths = makeStateDir(config.stateDir);
   return withStateLock(paths, async () => {
     await refuseRunning(paths);
     await endLeftovers(paths, say);

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { PagefleetError } from '@pagefleet/contract';
-import { type ClusterPaths, clusterPaths } from '@pagefleet/runtime';
+import { type ClusterPaths, clusterPaths, makeFolder } from '@pagefleet/runtime';
 
 /** Makes the state directory and its folders, closed to everyone else (0700), and returns the names in it. */
 export function makeStateDir(stateDir: string): ClusterPaths {
@@ -20,7 +20,7 @@ export function makeStateDir(stateDir: string): ClusterPaths {
     paths.logsDir,
   ];
   try {
-    for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const folder of folders) makeFolder(folder, 0o700);
     if ((statSync(stateDir).mode & 0o077) !== 0) chmodSync(stateDir, 0o700);
   } catch (cause) {
     throw new PagefleetError(

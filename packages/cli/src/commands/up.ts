@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterFile, ERRORS } from '@pagefleet/contract';
-import type { ClusterPaths } from '@pagefleet/runtime';
+import { type ClusterPaths, clusterPaths } from '@pagefleet/runtime';
 import { endpointUrl } from '../cluster/endpoint.ts';
 import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
 import { runningGroup } from '../cluster/group.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
-import { makeStateDir } from '../cluster/state-dir.ts';
 import { waitReady } from '../cluster/wait-ready.ts';
 import { readSample } from '../demo/read-sample.ts';
 import { bringDown } from '../fleet/bring-down.ts';
@@ -27,9 +26,9 @@ interface UpOptions extends ConfigOptions {
 
 export async function up(options: UpOptions): Promise<number> {
   const { config } = loadCliConfig(options);
-  const paths = makeStateDir(config.stateDir);
   const interrupts = watchInterrupts();
-  const cluster = await startCluster(paths, config, say);
+  const cluster = await startCluster(config, say);
+  const paths = clusterPaths(cluster.stateDir);
   say(`starting nats, controller, ${config.workers} workers and nginx on ${paths.stateDir}`);
   let failure: unknown = null;
   try {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, mkdirSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Client } from '@pagefleet/client';
 import { PagefleetError } from '@pagefleet/contract';
+import { makeFolder } from '@pagefleet/runtime';
 import { createFormatter, FILE_EXTENSIONS, type OcrFormat } from './format-pages.ts';
 import { readPagesInOrder } from './pages-in-order.ts';
 import { createProgress } from './progress.ts';
@@ -73,7 +74,7 @@ interface Output {
 
 function openOutput(name: string, { outDir, format }: ReadFileOptions): Output {
   const isStdout = outDir === null;
-  if (!isStdout) mkdirSync(outDir, { recursive: true });
+  if (!isStdout) makeFolder(outDir);
   const stream = isStdout
     ? process.stdout
     : createWriteStream(join(outDir, `${name}.${FILE_EXTENSIONS[format]}`), { mode: 0o644 });

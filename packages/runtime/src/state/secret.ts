@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PagefleetError } from '@pagefleet/contract';
 import { deepFreeze } from '../deep-freeze.ts';
+import { makeFolder } from './make-folder.ts';
 import { readPrivateFile } from './private-file.ts';
 
 /** What tokens are derived from. Old keys are kept until no pod uses them (R-037). */
@@ -68,7 +69,7 @@ function createSecret(file: string): ClusterSecret {
   };
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     writePrivate(temporary, `${JSON.stringify(secret)}\n`);
     try {
       // Unlike a rename, a link fails when another process was faster: then its secret is the one.
