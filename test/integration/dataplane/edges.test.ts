@@ -58,6 +58,7 @@ describe('bad input gets one clear answer', () => {
       ],
       ['an_unknown_model', PNG, 'not_found', 404, '/v1/ocr?model=gpt'],
       ['an_unknown_parameter', PNG, 'bad_request', 400, '/v1/ocr?pagse=1'],
+      ['an_option_given_twice', PNG, 'bad_request', 400, '/v1/ocr?pages=0&pages=0'],
       ['pages_that_are_no_pages', PNG, 'bad_request', 400, '/v1/ocr?pages=a-b'],
       ['a_language_that_is_none', PNG, 'bad_request', 400, '/v1/ocr?languages=english'],
       ['a_pdf_without_pages', makePdf({ pages: 0 }), 'document_without_pages', 400],
@@ -79,6 +80,20 @@ describe('bad input gets one clear answer', () => {
       '{"document":{"type":"document_url","document_url":"data:,x"},"pagse":[1]}',
     );
     expect(await answer.json()).toMatchObject({ param: 'pagse', message: 'unknown field "pagse"' });
+  });
+
+  test.each([
+    ['twice_in_the_form', '/v1/ocr', ['0', '1']],
+    ['in_the_form_and_behind_the_question_mark', '/v1/ocr?pages=0', ['0']],
+  ])('an_option_given %s is_refused_by_name', async (_name, path, values) => {
+    const rig = await startRig();
+    const form = new FormData();
+    form.set('file', new Blob([PNG]), 'a.png');
+    for (const value of values) form.append('pages', value);
+    const answer = await rig.post(form, {}, path);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'bad_request', param: 'pages' });
+    await rig.expectAllGivenBack();
   });
 
   test('a_lying_page_count_is_not_believed', async () => {

@@ -47,13 +47,16 @@ const TEXT_OPTIONS = [
 ] as const;
 type TextOption = (typeof TEXT_OPTIONS)[number];
 
-/** Options given as text. The later of two equal names wins, as it does in a JSON object. */
+/** Options given as text, each at most once: of two values one would be dropped without a word. */
 export function optionsOfText(pairs: Iterable<readonly [string, string]>): OcrOptions {
   const given: Partial<Record<TextOption, string>> = {};
+  const seen = new Set<string>();
   for (const [name, value] of pairs) {
     if (!isTextOption(name)) {
       throw invalid(name, `"${name}" is no option; known are ${TEXT_OPTIONS.join(', ')}`);
     }
+    if (seen.has(name)) throw invalid(name, `${name} is given more than once; expected one value`);
+    seen.add(name);
     if (value !== '') given[name] = value;
   }
   parseFlag('include_image_base64', given.include_image_base64);
