@@ -29,6 +29,11 @@ describe('bad input gets one clear answer', () => {
       ['an_empty_body', '', 'empty_body', 400],
       ['bytes_that_are_no_document', 'hello there', 'unsupported_media_type', 415],
       ['json_that_cannot_be_parsed', '{"document": ', 'bad_request', 400],
+      ['json_null', 'null', 'bad_request', 400],
+      ['json_null_for_a_batch', ' null\n', 'bad_request', 400, '/v1/ocr/batch'],
+      ['a_json_string', '"scan.pdf"', 'bad_request', 400],
+      ['a_json_number', '12.5', 'bad_request', 400],
+      ['text_that_begins_with_a_number', '12 pages', 'unsupported_media_type', 415],
       ['json_without_a_document', '{"model": "ocr"}', 'bad_request', 400],
       [
         'an_unknown_field',

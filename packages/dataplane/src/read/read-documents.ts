@@ -141,9 +141,10 @@ function isForm(request: IncomingMessage): boolean {
   return /^multipart\/form-data.*boundary=/i.test(request.headers['content-type'] ?? '');
 }
 
+/** An object or a list by its first sign; anything else that JSON knows only as a whole, for text may begin like it. */
 function looksLikeJson(head: Uint8Array): boolean {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
-  return /^(\xef\xbb\xbf)?\s*[{[]/.test(text);
+  return /^(\xef\xbb\xbf)?\s*([{[]|(null|true|false|-?\d[\d.eE+-]*|"[^"]*")\s*$)/.test(text);
 }
 
 function checkEncoding(request: IncomingMessage): void {

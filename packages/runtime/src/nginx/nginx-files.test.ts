@@ -1,5 +1,12 @@
 import { tmpdir } from 'node:os';
-import type { ClusterFile, Config } from '@pagefleet/contract';
+import {
+  type ClusterFile,
+  type Config,
+  ERRORS,
+  type ErrorBody,
+  PagefleetError,
+  toErrorBody,
+} from '@pagefleet/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
@@ -75,6 +82,16 @@ describe('generated files', () => {
     expect(text).toContain('include /state/nginx/current/upstream.conf;');
     expect(text).toContain('listen [::1]:8080');
     expect(text).not.toMatch(/\{\{|\}\}/);
+  });
+
+  test('every_error_nginx_makes_itself_is_one_of_the_catalogue_with_its_status_and_shape', () => {
+    const answers = [...renderNginxMain(clusterOf(), BOX).matchAll(/return (\d+) '(\{.*\})';/g)];
+    expect(answers.length).toBeGreaterThan(8);
+    for (const [, status, text = ''] of answers) {
+      const body = JSON.parse(text) as ErrorBody;
+      expect(ERRORS[body.code]?.httpStatus, text).toBe(Number(status));
+      expect(body).toEqual(toErrorBody(new PagefleetError(body.code, body.message), body.request_id));
+    }
   });
 
   test('a_template_with_a_name_nobody_knows_or_a_value_with_a_line_break_is_a_fault', () => {
