@@ -15,6 +15,7 @@ import {
   recordListing,
   reloadRegistry,
   transition,
+  type WatchSettings,
   type World,
 } from '@pagefleet/core';
 
@@ -23,6 +24,10 @@ export const POOL: PoolSettings = {
   ...{ name: 'ocr', models: ['ocr'], configHash: 'h1', width: 4, minPods: 1, maxPods: 6 },
   ...{ bootDeadlineMs: 120_000, bootEstimateMs: 40_000, idleTimeoutMs: 90_000, rampPods: 3, graceMs: 60_000 },
   ...{ free: false, priceUsdPerHour: 0.5, maxPriceUsdPerHour: 1 },
+};
+
+const WATCH: WatchSettings = {
+  ...{ probeIntervalMs: 45_000, probeTimeoutMs: 3_000, trialDelayMs: 5_000, adoptionIntervalMs: 60_000 },
 };
 
 /** What the provider really runs. */
@@ -96,6 +101,7 @@ export class PoolModel {
       clusterId: CLUSTER,
       registry: this.registry,
       pools: [{ ...POOL, maxPods: this.maxPods }],
+      watch: WATCH,
       listing: this.listing,
       probes: this.probes,
       providerAnsweredMs: this.providerAnsweredMs,

@@ -5,7 +5,7 @@ import { caps, decide, EMPTY_MEMORY, NO_LISTING, type Plan, type World } from '@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Fleet, type RentIntent } from './fleet.ts';
 import { type JournalFs, realJournalFs } from './journal/journal-fs.ts';
-import { keyOf, RENT, rentingPod, servingPod, T0 } from './test-kit/pods.ts';
+import { keyOf, RENT, rentingPod, servingPod, T0, WATCH } from './test-kit/pods.ts';
 import { quietLogger } from './test-kit/quiet-logger.ts';
 
 let folder: string;
@@ -31,6 +31,7 @@ function world(fleet: Fleet, change: Partial<World> = {}): World {
     clusterId: 'c',
     registry: fleet.registry.pods,
     pools: [],
+    watch: WATCH,
     listing: NO_LISTING,
     probes: new Map(),
     providerAnsweredMs: null,

@@ -51,6 +51,7 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
     clusterId: sources.clusterId,
     registry: fleet.registry.pods,
     pools: sources.pools,
+    watch: sources.cluster.config.control,
     listing: facts.listing,
     probes: facts.probes,
     providerAnsweredMs: facts.providerAnsweredMs,

@@ -16,6 +16,7 @@ export * from './pool/pool-settings.ts';
 export * from './pool/probe.ts';
 export * from './pool/reload.ts';
 export * from './pool/schedule.ts';
+export * from './pool/watch.ts';
 export * from './pool/world.ts';
 export * from './traffic/admit.ts';
 export * from './traffic/adopt-slice.ts';

@@ -287,13 +287,15 @@ export const ConfigSchema = Type.Object(
           default: '45s',
           min: '100ms',
           max: '5m',
-          description: 'Pause between probes of a quarantined pod; three failed ones end it.',
+          description:
+            'Pause between probes of an unreachable pod; three failed ones end it. Serving pods are checked in two thirds of it, at most every 30 s.',
         }),
         probe_timeout: duration({
           default: '3s',
           min: '50ms',
           max: '30s',
-          description: 'A probe that takes longer has failed.',
+          description:
+            'A probe that takes longer has failed. The scheduled ones that may end a pod get five times as long, a booting pod 15 s.',
         }),
         trial_delay: duration({
           default: '5s',
@@ -304,8 +306,9 @@ export const ConfigSchema = Type.Object(
         adoption_interval: duration({
           default: '60s',
           min: '500ms',
-          max: '10m',
-          description: 'Pause between listings of the account.',
+          max: '60s',
+          description:
+            'Pause between listings of the account, and between looks for pods of ours to adopt; listings come sooner while a pod boots, ends or is set aside.',
         }),
         ramp_pods: Type.Integer({
           minimum: 1,

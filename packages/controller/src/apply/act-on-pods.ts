@@ -1,5 +1,5 @@
 import type { PodHealth } from '@pagefleet/contract';
-import { type Pod, type PodAction, PROBE_TIMEOUT_MS, type ProbeResult } from '@pagefleet/core';
+import type { Pod, PodAction, ProbeResult } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
 import type { Logger } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
@@ -87,8 +87,7 @@ async function answerOf(action: ProbeAction, pod: Pod, deps: PodActionDeps): Pro
   const target = { url: pod.url, token };
   if (action.kind === 'trial') return deps.prober.trial(target, action.timeoutMs);
   const lane = action.purpose === 'boot' ? 'boot' : 'control';
-  const timeoutMs = Math.min(action.timeoutMs, PROBE_TIMEOUT_MS[action.purpose]);
-  return deps.prober.probe(target, { timeoutMs, lane });
+  return deps.prober.probe(target, { timeoutMs: action.timeoutMs, lane });
 }
 
 async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<void> {

@@ -10,7 +10,7 @@ import type { EpochCheck } from '../epoch.ts';
 import { Fleet, type RentIntent } from '../fleet.ts';
 import { createMetrics } from '../metrics.ts';
 import { WorkerBook } from '../observe/worker-book.ts';
-import { keyOf, RENT, rentingPod, servingPod, T0 } from '../test-kit/pods.ts';
+import { keyOf, RENT, rentingPod, servingPod, T0, WATCH } from '../test-kit/pods.ts';
 import { quietLogger } from '../test-kit/quiet-logger.ts';
 import { actOnPod } from './act-on-pods.ts';
 import { openIntent, rentPod } from './rent-pod.ts';
@@ -90,6 +90,7 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
 async function enter(adopted: Plan['adoptions'], rents = 0): Promise<readonly RentIntent[]> {
   const world = {
     ...{ nowMs: now, clusterId: 'us', registry: fleet.registry.pods, pools: [], listing: NO_LISTING },
+    watch: WATCH,
     ...{ probes: new Map(), providerAnsweredMs: null, reports: null, leases: [], schedule: [] },
     ...{
       limits: { usdPerHour: null, usdPerDay: null },

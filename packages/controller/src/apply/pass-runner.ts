@@ -50,7 +50,7 @@ function follow({ plan, actions, intents }: AppliedPlan, deps: RunnerDeps): void
   notes.take(plan, fleet.canStore);
   for (const podKey of plan.forget) facts.probes.delete(podKey);
   listings.want(plan.listingDueMs);
-  listings.want(nowMs() + listingPauseMs(fleet.registry.pods, deps));
+  if (isAnyMoving(fleet.registry.pods, deps)) listings.want(nowMs() + listings.gapMs);
   const acting = { ...deps, health: notes.health, tokenOf: (pod: Pod) => tokens.tokenOf(pod) };
   for (const intent of intents) start(`rent ${intent.pod.name}`, rentPod(intent, acting), deps.logger);
   for (const action of actions) {
@@ -64,9 +64,8 @@ function start(name: string, work: Promise<void>, logger: Logger): void {
 }
 
 /** While a pod boots or ends, one listing every now and then watches all of them (R-038). */
-function listingPauseMs(pods: Registry, { cluster, provider, listings }: RunnerDeps): number {
+function isAnyMoving(pods: Registry, { provider }: RunnerDeps): boolean {
   // Where a listing costs nothing, it also tells at once that a pod set aside is gone.
   const moving = ['renting', 'booting', 'terminating', ...(provider.free ? ['quarantined'] : [])];
-  const isMoving = [...pods.values()].some((pod) => moving.includes(pod.state));
-  return isMoving ? listings.gapMs : cluster.config.control.adoptionIntervalMs;
+  return [...pods.values()].some((pod) => moving.includes(pod.state));
 }

@@ -33,7 +33,13 @@ function input(pods: Pod[], change: Partial<StatusInput> = {}): StatusInput {
 }
 
 function quarantined(name: string): Pod {
-  const blame = { reason: 'unreachable', detail: 'refused', answered: {}, backoffMs: null } as const;
+  const blame = {
+    reason: 'unreachable',
+    detail: 'refused',
+    answered: {},
+    owesTrialMs: null,
+    nextProbeMs: T0 + 45_000,
+  } as const;
   const suspected = { kind: 'suspected', ...blame } as const;
   const result = transition({ ...servingPod(name), priceUsdPerHour: 2 }, suspected, T0);
   if (!result.legal) throw new Error('not quarantined');

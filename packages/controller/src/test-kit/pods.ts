@@ -5,10 +5,19 @@ import {
   type RentAction,
   type ServingPod,
   transition,
+  type WatchSettings,
 } from '@pagefleet/core';
 import type { HeldPod } from '../pod-registry.ts';
 
 export const T0 = 1_700_000_000_000;
+
+/** The configuration's defaults. */
+export const WATCH: WatchSettings = {
+  probeIntervalMs: 45_000,
+  probeTimeoutMs: 3_000,
+  trialDelayMs: 5_000,
+  adoptionIntervalMs: 60_000,
+};
 
 export const RENT: RentAction = {
   kind: 'rent',

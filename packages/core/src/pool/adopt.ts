@@ -2,13 +2,12 @@ import type { CompleteListing, ListedPod, PodMark } from './listing.ts';
 import { isSamePod, listingFreshness } from './listing.ts';
 import type { Adoption } from './plan.ts';
 import { isExisting, type Pod } from './pod-state.ts';
-import { PROBE_INTERVAL_MS, transition } from './pod-transition.ts';
+import { transition } from './pod-transition.ts';
 import type { PoolSettings } from './pool-settings.ts';
 import type { Registry, World } from './world.ts';
 
-const SWEEP_INTERVAL_MS = 60_000;
-/** Time for three probes, so that an old pod is not ended the moment a new controller first looks at it. */
-const ADOPTED_GRACE_MS = 4 * PROBE_INTERVAL_MS;
+/** Time for many boot probes of 15 s, so that an old pod is not ended the moment a new controller first looks at it. */
+const ADOPTED_GRACE_MS = 180_000;
 /** For a pod whose pool nobody knows any more, and with it the pool's own grace. */
 export const UNKNOWN_POOL_GRACE_MS = 900_000;
 
@@ -56,19 +55,19 @@ export interface AdoptionDecision {
   readonly sweptAtMs: number | null;
 }
 
-type AdoptionInput = Pick<World, 'nowMs' | 'clusterId' | 'registry' | 'pools' | 'listing'> & {
+type AdoptionInput = Pick<World, 'nowMs' | 'clusterId' | 'registry' | 'pools' | 'listing' | 'watch'> & {
   readonly sweptAtMs: number | null;
 };
 
 /**
- * At start and then at most once a minute: every pod of ours that a fresh, complete listing shows and the registry lacks
+ * At start and then once in the adoption interval: every pod of ours that a fresh, complete listing shows and the registry lacks
  * enters it, in one pass and whatever the floor says (R-035).
  */
 export function decideAdoption(input: AdoptionInput): AdoptionDecision {
   const { listing, nowMs, sweptAtMs } = input;
   const nothing = { adoptions: [], alarms: [], sweptAtMs };
   if (listingFreshness(listing, nowMs) !== 'fresh') return nothing;
-  if (sweptAtMs !== null && nowMs - sweptAtMs < SWEEP_INTERVAL_MS) return nothing;
+  if (sweptAtMs !== null && nowMs - sweptAtMs < input.watch.adoptionIntervalMs) return nothing;
   const match = matchListing(listing.newest, input.registry, input.clusterId);
   const adoptions: Adoption[] = [];
   const alarms = match.unmarked.map(

@@ -1,9 +1,9 @@
 import { isGone, listingFreshness } from './listing.ts';
 import { poolMemory } from './memory.ts';
 import type { Pod, PodStateName } from './pod-state.ts';
-import { CHECK_INTERVAL_MS } from './pod-transition.ts';
 import type { PodView } from './pod-view.ts';
-import { isLost, OUTCOMES } from './probe.ts';
+import { lostAfterMs, OUTCOMES } from './probe.ts';
+import { checkIntervalMs } from './watch.ts';
 
 /** A paid call that has not returned by then is looked up. */
 const CREATE_TIMEOUT_MS = 60_000;
@@ -75,10 +75,7 @@ const ROWS = [
   row('check-answered', (v) => v.pod.state === 'serving' && v.result !== null),
   // No pod of its configuration has read a page yet, so we send one.
   row('first-page-due', isFirstPageDue),
-  row(
-    'check-due',
-    (v) => v.pod.state === 'serving' && isProbeDue(v) && v.nowMs >= v.provenMs + CHECK_INTERVAL_MS,
-  ),
+  row('check-due', isCheckDue),
   row('serving', isIn('serving')),
 ] as const satisfies readonly Row<string>[];
 
@@ -127,8 +124,13 @@ function isProbeDue({ pod, nowMs }: PodView): boolean {
   return 'asked' in pod && pod.asked === null && nowMs >= pod.nextProbeMs;
 }
 
-function wasLost({ pod, nowMs }: PodView): boolean {
-  return 'asked' in pod && pod.asked !== null && isLost(pod.asked, nowMs);
+function isCheckDue(view: PodView): boolean {
+  const { pod, nowMs, provenMs, pass } = view;
+  return pod.state === 'serving' && isProbeDue(view) && nowMs >= provenMs + checkIntervalMs(pass.world.watch);
+}
+
+function wasLost({ pod, nowMs, pass }: PodView): boolean {
+  return 'asked' in pod && pod.asked !== null && nowMs > lostAfterMs(pod.asked, pass.world.watch);
 }
 
 /** A pod that answers is not gone, whatever the listing says. */

@@ -1,10 +1,10 @@
 import { UNKNOWN_POOL_GRACE_MS } from './adopt.ts';
 import type { Bucket } from './classify.ts';
 import { faultOfOurs } from './evidence.ts';
-import { CHECK_INTERVAL_MS } from './pod-transition.ts';
 import type { PodView } from './pod-view.ts';
 import { OUTCOMES } from './probe.ts';
 import { askStep, type Decide, endStep, nameOf, type Step, seconds } from './step.ts';
+import { checkIntervalMs } from './watch.ts';
 
 /** How much longer a boot gets when its silence rather speaks against us. */
 const BOOT_EXCUSE_MS = 60_000;
@@ -54,13 +54,17 @@ export const LIFE_STEPS = {
   booting: () => null,
   'check-answered': (v) => ({ event: { kind: 'probe-void' }, reason: `${nameOf(v)} answered` }),
   'first-page-due': (v) => ({
-    event: { kind: 'probe-asked', purpose: 'trial', nextProbeMs: v.nowMs + CHECK_INTERVAL_MS },
+    event: { kind: 'probe-asked', purpose: 'trial', nextProbeMs: nextCheckMs(v) },
     reason: `${nameOf(v)} is the first of its configuration and gets a trial page`,
     effect: { kind: 'trial' },
   }),
-  'check-due': (v) => askStep(v, 'check', v.nowMs + CHECK_INTERVAL_MS),
+  'check-due': (v) => askStep(v, 'check', nextCheckMs(v)),
   serving: () => null,
 } as const satisfies Partial<Record<Bucket, Decide>>;
+
+function nextCheckMs({ nowMs, pass }: PodView): number {
+  return nowMs + checkIntervalMs(pass.world.watch);
+}
 
 function decideGone(view: PodView): Step {
   const why = view.pod.shownAtMs === null ? 'never-seen' : 'gone';
@@ -103,7 +107,7 @@ function leave(view: PodView, why: 'overpriced' | 'unknown-pool', reason: string
 
 /** A boot's silence is a failed probe too: where nobody else answers it proves nothing (L5). */
 function decideLateBoot(view: PodView): Step {
-  const fault = faultOfOurs(view.pod, view.pass.world.registry, view.pass.world);
+  const fault = faultOfOurs(view.pod, view.pass.world);
   if (fault === null)
     return endStep(
       view,

@@ -299,7 +299,7 @@ describe('R-031, L6: a refusing pod', () => {
     const silent = decide(
       world({ registry: registry(refusing('a', asked('trial'))), probes: answers('a', 'trial', 'refused') }),
     );
-    expect(silent.transitions).toMatchObject([{ event: { reason: 'unreachable', backoffMs: 10_000 } }]);
+    expect(silent.transitions).toMatchObject([{ event: { reason: 'unreachable', owesTrialMs: 10_000 } }]);
     const back = unreachable('a', { ...asked('immediate'), owesTrialMs: 10_000 });
     const plan = decide(world({ registry: registry(back), probes: answers('a', 'immediate', 'ready') }));
     expect(plan.transitions).toMatchObject([

@@ -1,9 +1,9 @@
 import type { Bucket } from './classify.ts';
 import { faultOfOurs, mayEndByProbe } from './evidence.ts';
-import { PROBE_INTERVAL_MS, TRIAL_FIRST_MS, TRIAL_LONGEST_MS } from './pod-transition.ts';
 import { answeredNow, type PodView } from './pod-view.ts';
 import { OUTCOMES } from './probe.ts';
 import { askStep, type Decide, endStep, nameOf, type Step, seconds } from './step.ts';
+import { longestTrialMs, type WatchSettings } from './watch.ts';
 
 const STRIKES_TO_END = 3;
 
@@ -19,10 +19,10 @@ const STRIKES_TO_END = 3;
 export const QUARANTINE_STEPS = {
   accused: decideAccused,
   'check-failed': (v) => suspectUnreachable(v, null, outcomeWords(v)),
-  'first-page-refused': (v) => suspectRefusing(v, TRIAL_FIRST_MS, outcomeWords(v)),
+  'first-page-refused': (v) => suspectRefusing(v, firstTrialMs(v), outcomeWords(v)),
   answered: decideAnswered,
   'probe-failed': decideFailedProbe,
-  'probe-due': (v) => askStep(v, 'scheduled', v.nowMs + PROBE_INTERVAL_MS),
+  'probe-due': (v) => askStep(v, 'scheduled', nextProbeMs(v)),
   unreachable: () => null,
   'trial-read': decideReadTrial,
   // Silence is another matter than a refusal: the pod is probed like any unreachable one and still owes the trial.
@@ -40,10 +40,10 @@ function decideAccused(view: PodView): Step {
   const unreachable = view.news.find((s) => s.kind === 'unreachable');
   const refusing = view.news.find((s) => s.kind === 'refusing');
   if (unreachable === undefined)
-    return suspectRefusing(view, TRIAL_FIRST_MS, `refused a page (${refusing?.code})`);
+    return suspectRefusing(view, firstTrialMs(view), `refused a page (${refusing?.code})`);
   return suspectUnreachable(
     view,
-    refusing === undefined ? null : TRIAL_FIRST_MS,
+    refusing === undefined ? null : firstTrialMs(view),
     `could not be reached (${unreachable.code})`,
   );
 }
@@ -57,7 +57,7 @@ function decideAnswered(view: PodView): Step {
   const answeredAtMs = Math.max(view.provenMs, view.result?.endedAtMs ?? 0);
   const owedMs = pod.state === 'quarantined' && pod.reason === 'unreachable' ? pod.owesTrialMs : null;
   const refused = news.find((s) => s.kind === 'refusing');
-  const owesTrialMs = owedMs ?? (refused === undefined ? null : TRIAL_FIRST_MS);
+  const owesTrialMs = owedMs ?? (refused === undefined ? null : firstTrialMs(view));
   const younger = news.find((s) => s.kind === 'unreachable' && s.atMs > answeredAtMs);
   if (younger !== undefined)
     return suspectUnreachable(view, owesTrialMs, `could not be reached again (${younger.code})`);
@@ -81,7 +81,7 @@ function decideFailedProbe(view: PodView): Step {
       reason: `${nameOf(view)} ${words}; no strike`,
     };
   }
-  const fault = faultOfOurs(pod, pass.world.registry, pass.world);
+  const fault = faultOfOurs(pod, pass.world, pod.sinceMs);
   if (fault !== null) {
     pass.alarms.push(
       `${nameOf(view)} ${words}, but the fault looks like ours: ${fault}; nothing is ended or rented`,
@@ -118,7 +118,7 @@ function decideReadTrial(view: PodView): Step {
 }
 
 /**
- * A full pod has refused nothing. One that still refuses after the longest wait (about ten minutes) is ended if the fault
+ * A full pod has refused nothing. One that still refuses after the longest wait (about ten minutes by default) is ended if the fault
  * is its own: another pod of the same configuration finished a page meanwhile. Else it would bill, and count as capacity,
  * for ever.
  */
@@ -128,11 +128,15 @@ function decideRefusedTrial(view: PodView): Step {
     return { event: { kind: 'probe-void' }, reason: `${nameOf(view)} has no room for a trial page` };
   }
   const isHopeless =
-    backoffMs(view) >= TRIAL_LONGEST_MS && hasGoodTwin(view) && mayEndByProbe(pod.pool, pass);
+    backoffMs(view) >= longestTrialMs(watchOf(view)) && hasGoodTwin(view) && mayEndByProbe(pod.pool, pass);
   if (isHopeless)
     return { ...endStep(view, 'refusing', 'refuses every trial page while others read'), isEndByProbe: true };
   return {
-    event: { kind: 'trial-failed', detail: outcomeWords(view) },
+    event: {
+      kind: 'trial-failed',
+      detail: outcomeWords(view),
+      backoffMs: boundedMs(backoffMs(view) * 2, watchOf(view)),
+    },
     reason: `${nameOf(view)} ${outcomeWords(view)}`,
   };
 }
@@ -147,7 +151,7 @@ function hasGoodTwin({ pod, pass, nowMs }: PodView): boolean {
       other.id === null
     )
       return false;
-    return (world.reports?.pods.get(other.id)?.lastGoodMs ?? 0) > nowMs - TRIAL_LONGEST_MS;
+    return (world.reports?.pods.get(other.id)?.lastGoodMs ?? 0) > nowMs - longestTrialMs(world.watch);
   });
 }
 
@@ -158,16 +162,23 @@ function suspectUnreachable(view: PodView, owesTrialMs: number | null, detail: s
       reason: 'unreachable',
       detail,
       answered: answeredNow(view),
-      backoffMs: owesTrialMs,
+      owesTrialMs: owesTrialMs === null ? null : boundedMs(owesTrialMs, watchOf(view)),
+      nextProbeMs: nextProbeMs(view),
     },
     reason: `${nameOf(view)} ${detail}; it is set aside and probed at once`,
     effect: { kind: 'probe', purpose: 'immediate' },
   };
 }
 
-function suspectRefusing(view: PodView, firstMs: number, detail: string): Step {
+function suspectRefusing(view: PodView, pauseMs: number, detail: string): Step {
   return {
-    event: { kind: 'suspected', reason: 'refusing', detail, answered: answeredNow(view), backoffMs: firstMs },
+    event: {
+      kind: 'suspected',
+      reason: 'refusing',
+      detail,
+      answered: answeredNow(view),
+      backoffMs: boundedMs(pauseMs, watchOf(view)),
+    },
     reason: `${nameOf(view)} ${detail}; it is set aside until it reads a trial page`,
   };
 }
@@ -176,8 +187,25 @@ function restore(view: PodView, reason: string): Step {
   return { event: { kind: 'restored', answered: answeredNow(view) }, reason };
 }
 
-function backoffMs({ pod }: PodView): number {
-  return pod.state === 'quarantined' && pod.reason === 'refusing' ? pod.backoffMs : TRIAL_FIRST_MS;
+function watchOf({ pass }: PodView): WatchSettings {
+  return pass.world.watch;
+}
+
+function nextProbeMs(view: PodView): number {
+  return view.nowMs + watchOf(view).probeIntervalMs;
+}
+
+function firstTrialMs(view: PodView): number {
+  return watchOf(view).trialDelayMs;
+}
+
+function backoffMs(view: PodView): number {
+  const { pod } = view;
+  return pod.state === 'quarantined' && pod.reason === 'refusing' ? pod.backoffMs : firstTrialMs(view);
+}
+
+function boundedMs(pauseMs: number, watch: WatchSettings): number {
+  return Math.min(pauseMs, longestTrialMs(watch));
 }
 
 function outcomeWords({ result }: PodView): string {

@@ -2,41 +2,44 @@ import type { Pass } from './pass.ts';
 import type { Pod } from './pod-state.ts';
 import { provenMs, reachedMs } from './pod-view.ts';
 import { OUTCOMES } from './probe.ts';
-import type { Registry, World } from './world.ts';
-
-/** Longer than a check interval and a listing while something is wrong, so that whoever can answer has been asked. */
-const EVIDENCE_WINDOW_MS = 60_000;
+import { seconds } from './step.ts';
+import { evidenceWindowMs } from './watch.ts';
+import type { World } from './world.ts';
 
 /**
  * Whether a failed probe of this pod rather speaks against us (R-032): null, or the sentence that says so.
  *
  * - Pods that fail together, two or more and at least half of those that served, share a cause, and that is likelier our
  *   network than all of them. (One of two is not "together": else a pair could never lose a pod.)
- * - Someone must have answered within the last minute: another pod, for a lone pod the provider's API, or the pod itself
+ * - Someone must have answered lately (a minute by default): another pod, for a lone pod the provider's API, or the pod itself
  *   when it says that its engine is dead.
  *
- * `registry` is the one the pass began with when a pod is judged, so that the order of pods does not matter.
+ * A pod is judged by the registry that the pass began with, so that the order of pods does not matter. `notBeforeMs`: what
+ * was answered earlier proves nothing about the time that is judged.
  */
-export function faultOfOurs(pod: Pod, registry: Registry, world: World): string | null {
+export function faultOfOurs(pod: Pod, world: World, notBeforeMs = 0): string | null {
+  const { registry, nowMs } = world;
   const ready = [...registry.values()].filter((p) => p.state === 'serving' || p.state === 'quarantined');
   const failed = ready.filter((p) => isUnreachable(p, world));
   if (failed.length >= 2 && failed.length * 2 >= ready.length) {
     return `${failed.length} of ${ready.length} pods stopped answering together`;
   }
-  const sinceMs = world.nowMs - EVIDENCE_WINDOW_MS;
+  const sinceMs = Math.max(notBeforeMs, nowMs - evidenceWindowMs(world.watch));
   if (saysItself(pod, world, sinceMs)) return null;
   const others = [...registry.values()].filter((p) => p.key !== pod.key && p.state !== 'terminated');
   if (others.some((p) => reachedMs(p, world) >= sinceMs)) return null;
-  if (ready.some((p) => p.key !== pod.key)) return 'no other pod answered in the last minute';
+  if (ready.some((p) => p.key !== pod.key))
+    return `no other pod answered in the last ${seconds(nowMs - sinceMs)}`;
   const answeredMs = Math.max(world.providerAnsweredMs ?? 0, world.listing.newest?.endedAtMs ?? 0);
-  return answeredMs >= sinceMs ? null : "the provider's API did not answer in the last minute either";
+  if (answeredMs >= sinceMs) return null;
+  return `the provider's API did not answer in the last ${seconds(nowMs - sinceMs)} either`;
 }
 
 /** The same for the fleet: the first sentence that holds for a pod which does not answer. Then nothing is rented. */
 export function fleetFaultOfOurs(pass: Pass): string | null {
   for (const pod of pass.registry.values()) {
     if (!isUnreachable(pod, pass.world)) continue;
-    const fault = faultOfOurs(pod, pass.registry, pass.world);
+    const fault = faultOfOurs(pod, { ...pass.world, registry: pass.registry });
     if (fault !== null) return fault;
   }
   return null;

@@ -2,7 +2,7 @@ import type { ListingMatch } from './adopt.ts';
 import type { PlannedTransition, PodAction } from './plan.ts';
 import type { Pod } from './pod-state.ts';
 import { type PodEvent, transition } from './pod-transition.ts';
-import { PROBE_TIMEOUT_MS } from './probe.ts';
+import { probeTimeoutMs } from './probe.ts';
 import type { Effect, Step } from './step.ts';
 import type { World } from './world.ts';
 
@@ -58,7 +58,7 @@ export function applyStep(pass: Pass, pod: Pod, step: Step): Pod | null {
 function setAction(pass: Pass, pod: Pod, step: Step): void {
   const held = pass.actions.get(pod.key);
   if (step.effect !== undefined) {
-    pass.actions.set(pod.key, action(step.effect, pod, step.reason, pass.world.nowMs));
+    pass.actions.set(pod.key, action(step.effect, pod, step.reason, pass.world));
   } else if (held !== undefined && isQuestion(held) && !('asked' in pod && pod.asked !== null)) {
     pass.actions.delete(pod.key);
   } else if (held !== undefined) {
@@ -70,7 +70,7 @@ function isQuestion(held: PodAction): boolean {
   return held.kind === 'probe' || held.kind === 'trial';
 }
 
-function action(effect: Effect, pod: Pod, reason: string, nowMs: number): PodAction {
+function action(effect: Effect, pod: Pod, reason: string, { nowMs, watch }: World): PodAction {
   const base = { podKey: pod.key, revision: pod.revision, reason };
   switch (effect.kind) {
     case 'probe':
@@ -79,10 +79,10 @@ function action(effect: Effect, pod: Pod, reason: string, nowMs: number): PodAct
         kind: 'probe',
         purpose: effect.purpose,
         askedAtMs: nowMs,
-        timeoutMs: PROBE_TIMEOUT_MS[effect.purpose],
+        timeoutMs: probeTimeoutMs(effect.purpose, watch),
       };
     case 'trial':
-      return { ...base, kind: 'trial', askedAtMs: nowMs, timeoutMs: PROBE_TIMEOUT_MS.trial };
+      return { ...base, kind: 'trial', askedAtMs: nowMs, timeoutMs: probeTimeoutMs('trial', watch) };
     case 'resolve':
       return { ...base, kind: 'resolve', name: pod.name };
     case 'terminate':

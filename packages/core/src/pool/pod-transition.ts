@@ -10,11 +10,6 @@ import type {
 } from './pod-state.ts';
 import type { ProbePurpose } from './probe.ts';
 
-export const PROBE_INTERVAL_MS = 45_000;
-export const TRIAL_FIRST_MS = 5_000;
-export const TRIAL_LONGEST_MS = 300_000;
-/** Checks and their time-out together stay below the probe interval: by the first strike we know who else answers. */
-export const CHECK_INTERVAL_MS = 30_000;
 export const LOOK_INTERVAL_MS = 10_000;
 
 export type Answered = Readonly<Record<string, number>>;
@@ -50,14 +45,23 @@ export type PodEvent =
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'suspected';
-      readonly reason: 'unreachable' | 'refusing';
+      readonly reason: 'unreachable';
       readonly detail: string;
       readonly answered: Answered;
-      /** of the trial page: that of a `refusing` pod, or the one an `unreachable` pod owes besides; null = none */
-      readonly backoffMs: number | null;
+      /** of the trial page that it owes besides; null = none */
+      readonly owesTrialMs: number | null;
+      readonly nextProbeMs: number;
+    }
+  | {
+      readonly kind: 'suspected';
+      readonly reason: 'refusing';
+      readonly detail: string;
+      readonly answered: Answered;
+      /** until its trial page */
+      readonly backoffMs: number;
     }
   | { readonly kind: 'probe-failed'; readonly strike: boolean; readonly detail: string }
-  | { readonly kind: 'trial-failed'; readonly detail: string }
+  | { readonly kind: 'trial-failed'; readonly detail: string; readonly backoffMs: number }
   | { readonly kind: 'restored'; readonly answered: Answered }
   | { readonly kind: 'drain'; readonly why: EndReason; readonly deadlineMs: number }
   | { readonly kind: 'end'; readonly why: EndReason }
@@ -134,8 +138,8 @@ const TABLE = {
         : null,
     'trial-failed': (pod, event, nowMs) => {
       if (pod.reason !== 'refusing') return null;
-      const backoffMs = Math.min(pod.backoffMs * 2, TRIAL_LONGEST_MS);
-      return { ...pod, asked: null, backoffMs, nextProbeMs: nowMs + backoffMs, detail: event.detail };
+      const { backoffMs, detail } = event;
+      return { ...pod, asked: null, backoffMs, nextProbeMs: nowMs + backoffMs, detail };
     },
     restored: (pod, event, nowMs) => ({ ...serving(pod, nowMs), answered: event.answered }),
     drain: (pod, event, nowMs) => draining(pod, event, nowMs),
@@ -195,15 +199,15 @@ function quarantined(
     detail: event.detail,
   } as const;
   if (event.reason === 'refusing') {
-    const backoffMs = Math.min(event.backoffMs ?? TRIAL_FIRST_MS, TRIAL_LONGEST_MS);
+    const { backoffMs } = event;
     return { ...base, reason: 'refusing', backoffMs, nextProbeMs: nowMs + backoffMs, asked: null };
   }
   return {
     ...base,
     reason: 'unreachable',
     strikes: 0,
-    owesTrialMs: event.backoffMs,
-    nextProbeMs: nowMs + PROBE_INTERVAL_MS,
+    owesTrialMs: event.owesTrialMs,
+    nextProbeMs: event.nextProbeMs,
     asked: { purpose: 'immediate', askedAtMs: nowMs },
   };
 }

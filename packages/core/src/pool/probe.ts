@@ -1,7 +1,9 @@
+import type { WatchSettings } from './watch.ts';
+
 /**
  * Why a pod is asked:
  * `boot` until it answers for the first time, `check` now and then while it serves, `immediate` once when it falls under
- * suspicion, `scheduled` every 45 s while it is unreachable, `trial` with one page while it refuses, and once for the
+ * suspicion, `scheduled` at the probe interval while it is unreachable, `trial` with one page while it refuses, and once for the
  * first pod of a configuration.
  */
 export type ProbePurpose = 'boot' | 'check' | 'immediate' | 'scheduled' | 'trial';
@@ -64,18 +66,24 @@ export const OUTCOMES = {
   ours: row(false, 'nothing', false, 'was not asked for want of a connection of ours'),
 } as const satisfies Record<ProbeOutcome, OutcomeRow>;
 
-/** The adoption probe waits 15 s for the engine (R-036); a trial page may take a GPU a while. */
-export const PROBE_TIMEOUT_MS = {
-  boot: 15_000,
-  check: 5_000,
-  immediate: 5_000,
-  scheduled: 15_000,
-  trial: 120_000,
-} as const satisfies Record<ProbePurpose, number>;
+/** The adoption probe waits 15 s for the engine (R-036). */
+const BOOT_TIMEOUT_MS = 15_000;
+/** A trial page may take a GPU a while. */
+const TRIAL_TIMEOUT_MS = 120_000;
+/** Alive but missing a 3 s probe, a pod gets 15 s ones (R-040): those that may end it. */
+const SCHEDULED_PATIENCE = 5;
+/** For the action on its way out, and the result on its way in. */
+const LOST_MARGIN_MS = 10_000;
+
+export function probeTimeoutMs(purpose: ProbePurpose, watch: WatchSettings): number {
+  if (purpose === 'boot') return BOOT_TIMEOUT_MS;
+  if (purpose === 'trial') return TRIAL_TIMEOUT_MS;
+  return purpose === 'scheduled' ? SCHEDULED_PATIENCE * watch.probeTimeoutMs : watch.probeTimeoutMs;
+}
 
 /** After this time the question counts as never asked: its action was dropped or its result lost. */
-export function isLost(asked: AskedProbe, nowMs: number): boolean {
-  return nowMs - asked.askedAtMs > PROBE_TIMEOUT_MS[asked.purpose] + 10_000;
+export function lostAfterMs(asked: AskedProbe, watch: WatchSettings): number {
+  return asked.askedAtMs + probeTimeoutMs(asked.purpose, watch) + LOST_MARGIN_MS;
 }
 
 function row(reached: boolean, verdict: OutcomeRow['verdict'], serves: boolean, words: string): OutcomeRow {

@@ -1,18 +1,16 @@
 import { lookUpMs, nextAskMs, settledMs } from './classify.ts';
 import type { Memory } from './memory.ts';
 import type { Pod } from './pod-state.ts';
-import { CHECK_INTERVAL_MS } from './pod-transition.ts';
 import { provenMs } from './pod-view.ts';
 import { idleTimeoutMs } from './pool-settings.ts';
-import { PROBE_TIMEOUT_MS } from './probe.ts';
+import { lostAfterMs } from './probe.ts';
+import { carefulListingMs, checkIntervalMs } from './watch.ts';
 import type { Registry, World } from './world.ts';
 
 const LONGEST_SLEEP_MS = 30_000;
 /** Demand is summed between passes, so while some is unmet they come often. */
 const UNMET_SLEEP_MS = 5_000;
 const SOON_LISTING_MS = 10_000;
-const CAREFUL_LISTING_MS = 20_000;
-const IDLE_LISTING_MS = 60_000;
 
 /** When the next pass is wanted if nothing is reported before. Always after now. */
 export function wakeAtMs(registry: Registry, memory: Memory, world: World): number {
@@ -36,12 +34,15 @@ function podWakeMs(pod: Pod, world: World): number {
     case 'booting':
       return Math.min(
         pod.deadlineMs,
-        questionMs(pod) ?? (pod.url === null ? pod.deadlineMs : pod.nextProbeMs),
+        questionMs(pod, world) ?? (pod.url === null ? pod.deadlineMs : pod.nextProbeMs),
       );
     case 'serving':
-      return questionMs(pod) ?? Math.max(pod.nextProbeMs, provenMs(pod, world) + CHECK_INTERVAL_MS);
+      return (
+        questionMs(pod, world) ??
+        Math.max(pod.nextProbeMs, provenMs(pod, world) + checkIntervalMs(world.watch))
+      );
     case 'quarantined':
-      return questionMs(pod) ?? pod.nextProbeMs;
+      return questionMs(pod, world) ?? pod.nextProbeMs;
     case 'draining':
       return settledMs(pod, world.stopping) > world.nowMs ? settledMs(pod, world.stopping) : pod.deadlineMs;
     case 'terminating':
@@ -52,21 +53,20 @@ function podWakeMs(pod: Pod, world: World): number {
 }
 
 /** When a question that is out would count as lost; its result wakes the controller by itself. */
-function questionMs(pod: Extract<Pod, { nextProbeMs: number }>): number | null {
-  return pod.asked === null ? null : pod.asked.askedAtMs + PROBE_TIMEOUT_MS[pod.asked.purpose] + 10_001;
+function questionMs(pod: Extract<Pod, { nextProbeMs: number }>, { watch }: World): number | null {
+  return pod.asked === null ? null : lostAfterMs(pod.asked, watch) + 1;
 }
 
-/** When the next complete listing is wanted: soon while one is needed to go on, else once a minute. */
+/** When the next complete listing is wanted: soon while one is needed to go on, else at the adoption interval. */
 export function listingDueMs(registry: Registry, world: World): number {
   const { newest, previous } = world.listing;
   if (newest === null) return world.nowMs;
-  if (previous === null) return newest.endedAtMs + SOON_LISTING_MS;
+  const { adoptionIntervalMs } = world.watch;
   const pods = [...registry.values()];
-  if (pods.some(needsListing)) return newest.endedAtMs + SOON_LISTING_MS;
-  return (
-    newest.endedAtMs +
-    (pods.some((pod) => pod.state === 'quarantined') ? CAREFUL_LISTING_MS : IDLE_LISTING_MS)
-  );
+  const pausesMs = [adoptionIntervalMs];
+  if (previous === null || pods.some(needsListing)) pausesMs.push(SOON_LISTING_MS);
+  if (pods.some((pod) => pod.state === 'quarantined')) pausesMs.push(carefulListingMs(world.watch));
+  return newest.endedAtMs + Math.min(...pausesMs);
 }
 
 function needsListing(pod: Pod): boolean {

@@ -10,11 +10,20 @@ import type {
   UnreachablePod,
 } from './pod-state.ts';
 import type { PoolSettings } from './pool-settings.ts';
+import type { WatchSettings } from './watch.ts';
 import type { World } from './world.ts';
 
 /** Worlds for tests: small, complete, and quiet unless a test says otherwise. */
 export const T0 = 1_000_000_000;
 export const HASH = 'hash-1';
+
+/** The configuration's defaults. */
+export const WATCH: WatchSettings = {
+  probeIntervalMs: 45_000,
+  probeTimeoutMs: 3_000,
+  trialDelayMs: 5_000,
+  adoptionIntervalMs: 60_000,
+};
 
 export function settings(change: Partial<PoolSettings> = {}): PoolSettings {
   return {
@@ -45,6 +54,7 @@ export function world(change: Partial<World> = {}): World {
     clusterId: 'c1',
     registry: new Map(),
     pools: [settings()],
+    watch: WATCH,
     listing: { newest: listing(nowMs - 1_000, listed), previous: listing(nowMs - 60_000, listed) },
     probes: new Map(),
     providerAnsweredMs: nowMs - 1_000,

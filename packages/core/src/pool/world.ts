@@ -6,6 +6,7 @@ import type { Pod } from './pod-state.ts';
 import type { PoolSettings } from './pool-settings.ts';
 import type { ProbeResult } from './probe.ts';
 import type { ScheduleWindow } from './schedule.ts';
+import type { WatchSettings } from './watch.ts';
 
 /** By pod key. The key is a pod's only identity before the provider answers, and never changes. */
 export type Registry = ReadonlyMap<string, Pod>;
@@ -22,6 +23,7 @@ export interface World {
   readonly clusterId: string;
   readonly registry: Registry;
   readonly pools: readonly PoolSettings[];
+  readonly watch: WatchSettings;
   readonly listing: ListingHistory;
   /** the newest finished probe of each pod, by pod key */
   readonly probes: ReadonlyMap<string, ProbeResult>;

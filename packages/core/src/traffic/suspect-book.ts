@@ -2,7 +2,7 @@ import type { Suspicion } from '@pagefleet/contract';
 import type { PodHealth } from './pick-pod.ts';
 
 const FIRST_TRIAL_MS = 5_000;
-const LONGEST_TRIAL_MS = 300_000;
+const TRIAL_GROWTH = 60;
 
 export interface PodEvidence {
   readonly kind: Suspicion['kind'];
@@ -32,11 +32,16 @@ interface SuspectState {
 
 /**
  * What a worker thinks of its pods until the controller answers (DESIGN 5, Quarantine). `unreachable` is out until it is
- * answered or proves itself by finishing a page; `refusing` gets one trial page after 5 s, doubling to 300 s. Every trial
- * ends in exactly one of `succeed`, `raise` and `abandonTrial`.
+ * answered or proves itself by finishing a page; `refusing` gets one trial page after the trial delay, doubling to 60 times
+ * as much (5 s and 300 s by default). Every trial ends in exactly one of `succeed`, `raise` and `abandonTrial`.
  */
 export class SuspectBook {
   readonly #byPod = new Map<string, SuspectState>();
+  readonly #trialDelayMs: number;
+
+  constructor(trialDelayMs = FIRST_TRIAL_MS) {
+    this.#trialDelayMs = trialDelayMs;
+  }
 
   /** The suspicion when it is a new one, to be reported at once; undefined when it tells nothing new. */
   raise(podId: string, evidence: PodEvidence): Suspicion | undefined {
@@ -58,7 +63,7 @@ export class SuspectBook {
       restored: false,
     };
     if (evidence.kind === 'refusing') {
-      state.nextTrialMs = Math.min(LONGEST_TRIAL_MS, 2 * state.nextTrialMs);
+      state.nextTrialMs = Math.min(TRIAL_GROWTH * this.#trialDelayMs, 2 * state.nextTrialMs);
     }
     return suspicion;
   }
@@ -100,7 +105,7 @@ export class SuspectBook {
     if (state === undefined) return;
     const { open } = state;
     if (open && !trial && open.suspicion.kind === 'refusing' && !open.restored) return;
-    state.nextTrialMs = FIRST_TRIAL_MS;
+    state.nextTrialMs = this.#trialDelayMs;
     if (open) open.restored = true;
   }
 
@@ -109,7 +114,7 @@ export class SuspectBook {
     const state = this.#byPod.get(podId);
     if (state?.open?.pageId !== pageId) return;
     state.open = undefined;
-    state.nextTrialMs = FIRST_TRIAL_MS;
+    state.nextTrialMs = this.#trialDelayMs;
   }
 
   /** What the report says of this pod. */
@@ -125,7 +130,7 @@ export class SuspectBook {
   #stateOf(podId: string): SuspectState {
     const known = this.#byPod.get(podId);
     if (known) return known;
-    const state: SuspectState = { n: 0, nextTrialMs: FIRST_TRIAL_MS, open: undefined };
+    const state: SuspectState = { n: 0, nextTrialMs: this.#trialDelayMs, open: undefined };
     this.#byPod.set(podId, state);
     return state;
   }
