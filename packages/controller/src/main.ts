@@ -52,7 +52,10 @@ async function main(): Promise<void> {
     down: (request) => running().down(request),
   });
   await app.listen({ host: '127.0.0.1', port: cluster.ports.controller });
-  const secret = loadOrCreateSecret(cluster.secretFile);
+  const secret = loadOrCreateSecret(cluster.secretFile, {
+    keyFile: config.secretKeyFile,
+    onUnstored: (err) => logger.warn({ err }, 'secret_key_not_stored'),
+  });
   const bus = await connectBus({
     url: cluster.natsUrl,
     credentialsFile: cluster.natsCredentialsFile,

@@ -13,7 +13,7 @@ export async function prepareCluster(paths: ClusterPaths, config: Config): Promi
   const ports = await choosePorts(config.workers, readClusterFile(paths)?.ports ?? null);
   const cluster: ClusterFile = {
     v: 1,
-    clusterId: loadOrCreateSecret(paths.secretFile).clusterId,
+    clusterId: loadOrCreateSecret(paths.secretFile, { keyFile: config.secretKeyFile }).clusterId,
     stateDir: paths.stateDir,
     config,
     ports,

@@ -224,6 +224,11 @@ export const ConfigSchema = Type.Object(
       default: '.pagefleet',
       description: 'Where everything that survives a restart is kept; relative to the configuration file.',
     }),
+    secret_key_file: Type.String({
+      default: '',
+      description:
+        'File with the key from which the pods’ tokens are made: 64 hex digits, readable by its owner only, one for each cluster; relative to the configuration file. It wins over the key kept in the state directory, and a cluster that lost its state finds its pods again by it. Empty: a key is made once and kept in the state directory.',
+    }),
     listen: section(
       {
         host: Type.String({

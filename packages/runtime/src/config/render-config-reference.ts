@@ -49,7 +49,7 @@ function table(members: [string, SettingSchema][], parent: string, withVariable:
   const rows = members.map(([name, schema]) => {
     const path = joinPath(parent, name);
     const variable = withVariable ? `<br>\`${variableName(path)}\`` : '';
-    const fallback = schema.default === undefined ? '*required*' : `\`${show(schema.default)}\``;
+    const fallback = fallbackOf(schema.default);
     const notes = [schema.description, schema.unit && `In ${schema.unit}.`];
     return `| \`${path}\`${variable} | ${fallback} | ${escapeCell(expected(schema))} | ${escapeCell(notes.filter(Boolean).join(' '))} |`;
   });
@@ -71,4 +71,9 @@ function show(value: unknown): string {
 
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|');
+}
+
+function fallbackOf(value: unknown): string {
+  if (value === undefined) return '*required*';
+  return value === '' ? '*none*' : `\`${show(value)}\``;
 }

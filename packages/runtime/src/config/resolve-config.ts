@@ -7,10 +7,12 @@ import { type SettingSchema, settingsSchema } from './setting-schema.ts';
 /** The code's form of a checked configuration: camel case, milliseconds and bytes, `auto` and relative paths resolved. */
 export function resolveConfig(written: WrittenConfig, base: { file: string | null; cwd: string }): Config {
   const config = resolveValue(settingsSchema, written) as Config;
+  const folder = base.file ? dirname(base.file) : base.cwd;
   return {
     ...config,
     workers: written.workers === 'auto' ? availableParallelism() : written.workers,
-    stateDir: resolve(base.file ? dirname(base.file) : base.cwd, written.state_dir),
+    stateDir: resolve(folder, written.state_dir),
+    secretKeyFile: written.secret_key_file === '' ? '' : resolve(folder, written.secret_key_file),
   };
 }
 

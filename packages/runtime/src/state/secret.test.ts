@@ -98,6 +98,68 @@ describe('loadOrCreateSecret (R-037)', () => {
   });
 });
 
+describe('a configured key (R-037)', () => {
+  const keyFileWith = (text: string, mode = 0o600) => {
+    const path = join(folder, `key-${text.slice(0, 4)}`);
+    writeFileSync(path, text, { mode });
+    return path;
+  };
+  const KEY_A = 'a1'.repeat(32);
+  const KEY_B = 'b2'.repeat(32);
+  const loadWith = (text: string) => loadOrCreateSecret(file, { keyFile: keyFileWith(text) });
+
+  it('wins_over_the_kept_one_which_stays_for_the_pods_that_have_it', () => {
+    const made = loadOrCreateSecret(file);
+    const configured = loadWith(`${KEY_A}\n`);
+    expect(configured.keys[configured.current]).toBe(KEY_A);
+    expect(configured).toMatchObject({ clusterId: made.clusterId, keys: made.keys });
+    expect(modeOf(file)).toBe('600');
+    expect(readdirSync(join(folder, 'state'))).toEqual(['secret.json']);
+  });
+
+  it('is_kept_when_another_takes_its_place_or_none_does', () => {
+    const a = loadWith(KEY_A);
+    const b = loadWith(KEY_B);
+    expect(b.keys).toMatchObject(a.keys);
+    expect(b.keys[b.current]).toBe(KEY_B);
+    expect(loadOrCreateSecret(file)).toEqual(b);
+    expect(loadWith(KEY_A)).toEqual({ ...b, current: a.current });
+  });
+
+  it('a_cluster_that_lost_its_state_is_the_same_one_again_by_its_key', () => {
+    const before = loadWith(KEY_A);
+    rmSync(file);
+    expect(loadWith(KEY_A)).toEqual(before);
+    rmSync(file);
+    expect(loadWith(KEY_B).clusterId).not.toBe(before.clusterId);
+  });
+
+  it('serves_where_nothing_can_be_kept_and_says_so', () => {
+    writeFileSync(join(folder, 'state'), 'a file where the folder should be');
+    const causes: unknown[] = [];
+    const keyFile = keyFileWith(KEY_A);
+    const load = () => loadOrCreateSecret(file, { keyFile, onUnstored: (cause) => causes.push(cause) });
+    const first = load();
+    expect(first.keys[first.current]).toBe(KEY_A);
+    expect(load()).toEqual(first);
+    expect(causes).toMatchObject([{ code: 'config_invalid' }, { code: 'config_invalid' }]);
+  });
+
+  it.each(['', 'short', `${KEY_A}0`, 'zz'.repeat(32)])('%j is no key, and nothing is made', (text) => {
+    expect(() => loadWith(text)).toThrow('(secret_key_file) holds no key; expected 64 hex digits');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('a_key_file_that_is_missing_or_open_to_others_is_refused', () => {
+    const missing = join(folder, 'nothing-here');
+    expect(() => loadOrCreateSecret(file, { keyFile: missing })).toThrow(
+      `The key file ${missing} (secret_key_file) cannot be read`,
+    );
+    const open = keyFileWith(KEY_A, 0o644);
+    expect(() => loadOrCreateSecret(file, { keyFile: open })).toThrow(`chmod 600 ${open}`);
+  });
+});
+
 /** root may write everywhere, so the refusal of a read-only folder needs another user; here the program decides by itself */
 describe('as_another_user', () => {
   const asRoot = process.getuid?.() === 0 && existsSync('/usr/bin/setpriv');
@@ -114,5 +176,6 @@ describe('as_another_user', () => {
     const { stdout } = spawnSync(command ?? '', args, { encoding: 'utf8' });
     expect(stdout).toContain('config_invalid The cluster secret');
     expect(stdout).toContain('EACCES');
+    expect(stdout).toContain('secret_key_file');
   });
 });
