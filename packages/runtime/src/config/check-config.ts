@@ -11,6 +11,8 @@ const LONGEST_SOCKET = '/supervisor/supervisor.sock.4194304';
 export interface Contradiction extends ConfigIssue {
   /** the other settings it speaks of; with one of them wrong in itself it says nothing */
   readonly involves: readonly string[];
+  /** it only promises what never happens: a fault in a value that somebody wrote, none in our own */
+  readonly harmlessAsDefault?: true;
 }
 
 /** What no single setting's bounds can say: settings that contradict each other. */
@@ -19,6 +21,7 @@ export function checkConfig(config: Config): Contradiction[] {
     ...checkListen(config),
     ...checkWatchdog(config),
     ...checkBytes(config),
+    ...checkConnectTimeout(config),
     ...checkKeys(config),
     ...config.pools.flatMap((pool, index) => checkPool(config, pool, `pools[${index}]`)),
     ...checkNames(config),
@@ -40,12 +43,32 @@ function checkWatchdog({ watchdog }: Config): Contradiction[] {
   return [{ path: 'watchdog.stall', got, expected, involves: ['watchdog.fatal'] }];
 }
 
-function checkBytes({ limits }: Config): Contradiction[] {
-  const room = limits.memoryBytes + limits.spoolBytes;
-  if (limits.maxBodyBytes <= room) return [];
-  const expected = `at most limits.memory + limits.spool (${formatBytes(room)}): a larger body could never be held`;
+/** A body lies in memory or in the spool, whole, and in one worker, which has its share of both. */
+function checkBytes({ limits, workers }: Config): Contradiction[] {
+  const room = Math.max(limits.memoryBytes, limits.spoolBytes);
+  const share = Math.ceil(room / Math.max(1, workers));
+  if (limits.maxBodyBytes <= share) return [];
+  const path = 'limits.max_body';
   const got = formatBytes(limits.maxBodyBytes);
-  return [{ path: 'limits.max_body', got, expected, involves: ['limits.memory', 'limits.spool'] }];
+  const involves = ['limits.memory', 'limits.spool'];
+  const larger = `at most the larger of limits.memory and limits.spool (${formatBytes(room)})`;
+  const why = 'a larger body could never be held';
+  if (limits.maxBodyBytes > room) return [{ path, got, expected: `${larger}: ${why}`, involves }];
+  const expected = `${larger}, divided by workers (${workers}): ${why}`;
+  return [{ path, got, expected, involves: [...involves, 'workers'], harmlessAsDefault: true }];
+}
+
+function checkConnectTimeout({ limits }: Config): Contradiction[] {
+  if (limits.connectTimeoutMs <= limits.pageDeadlineMs) return [];
+  return [
+    {
+      path: 'limits.connect_timeout',
+      got: formatDuration(limits.connectTimeoutMs),
+      expected: `at most limits.page_deadline (${formatDuration(limits.pageDeadlineMs)}): no page waits longer`,
+      involves: ['limits.page_deadline'],
+      harmlessAsDefault: true,
+    },
+  ];
 }
 
 function checkKeys({ apiKeys }: Config): Contradiction[] {
@@ -59,7 +82,11 @@ function checkKeys({ apiKeys }: Config): Contradiction[] {
   });
 }
 
-function checkPool({ limits }: Config, pool: Pool, path: string): Contradiction[] {
+function checkPool(config: Config, pool: Pool, path: string): Contradiction[] {
+  return [...checkPodNumbers(config, pool, path), ...checkPodTimes(config, pool, path)];
+}
+
+function checkPodNumbers({ limits }: Config, pool: Pool, path: string): Contradiction[] {
   const found: Contradiction[] = [];
   if (pool.minPods > pool.maxPods) {
     found.push({
@@ -75,6 +102,46 @@ function checkPool({ limits }: Config, pool: Pool, path: string): Contradiction[
       got: String(pool.width),
       expected: `at most limits.max_inflight_per_pod (${limits.maxInflightPerPod})`,
       involves: ['limits.max_inflight_per_pod'],
+    });
+  }
+  return found;
+}
+
+/** The longest a pod may take for each thing, against who waits for it. */
+function checkPodTimes({ limits, control }: Config, pool: Pool, path: string): Contradiction[] {
+  const deadline = `at most limits.page_deadline (${formatDuration(limits.pageDeadlineMs)})`;
+  const found: Contradiction[] = [];
+  if (pool.engine === 'tesseract' && pool.pageTimeoutMs > limits.pageDeadlineMs) {
+    found.push({
+      path: `${path}.page_timeout`,
+      got: formatDuration(pool.pageTimeoutMs),
+      expected: `${deadline}: the page has failed by then`,
+      involves: ['limits.page_deadline'],
+      harmlessAsDefault: true,
+    });
+  }
+  if (pool.engine === 'sleep' && pool.sleepMs > limits.pageDeadlineMs) {
+    found.push({
+      path: `${path}.sleep`,
+      got: formatDuration(pool.sleepMs),
+      expected: `${deadline}: every page would fail`,
+      involves: ['limits.page_deadline'],
+    });
+  }
+  if (pool.bootEstimateMs > pool.bootDeadlineMs) {
+    found.push({
+      path: `${path}.boot_estimate`,
+      got: formatDuration(pool.bootEstimateMs),
+      expected: `at most boot_deadline (${formatDuration(pool.bootDeadlineMs)}): a pod that boots longer is ended`,
+      involves: [`${path}.boot_deadline`],
+    });
+  }
+  if (pool.deadManMs <= control.probeIntervalMs) {
+    found.push({
+      path: `${path}.dead_man`,
+      got: formatDuration(pool.deadManMs),
+      expected: `more than control.probe_interval (${formatDuration(control.probeIntervalMs)}): an idle pod may hear from its owner no more often`,
+      involves: ['control.probe_interval'],
     });
   }
   return found;

@@ -207,6 +207,27 @@ describe('what is refused', () => {
     ]);
   });
 
+  it.each([
+    ['a: 1\nb: "open\n', 'text that is not YAML: Missing closing "quote', 'YAML'],
+    ['a: b: c\n', /^text that is not YAML: Nested mappings are not allowed/, 'YAML'],
+    ['a: 1\n---\nb: 2\n', 'a second document after ---', 'one document'],
+    ['a: *nobody', /^an alias that cannot be followed: /, 'aliases of anchors that stand above them'],
+  ])('the_parser_says_what_was_found_and_we_what_is_expected: %j', (yaml, got, expected) => {
+    expect(issuesOf(yaml)[0]).toMatchObject({
+      got: typeof got === 'string' ? got : expect.stringMatching(got),
+      expected,
+    });
+  });
+
+  it('broken_yaml_in_a_variable_says_what_the_setting_takes', () => {
+    expect(issuesOf('', { PAGEFLEET_LISTEN: '{port: "1' })[0]).toEqual({
+      path: 'listen',
+      got: expect.stringMatching(/^text that is not YAML: /),
+      expected: 'a mapping with host, port, as YAML text',
+      from: 'PAGEFLEET_LISTEN',
+    });
+  });
+
   it('text_that_is_no_yaml_with_its_line', () => {
     expect(issuesOf('a: 1\nb: [1, 2\n')[0]).toMatchObject({ path: 'pagefleet.yaml' });
     expect(issuesOf('a: 1\n---\nb: 2\n')[0]).toMatchObject({ path: 'pagefleet.yaml' });
@@ -256,7 +277,42 @@ describe('settings that contradict each other', () => {
     [
       'limits: {memory: 16MB, spool: 0, max_body: 17MB}',
       'limits.max_body',
-      'at most limits.memory + limits.spool (16MB): a larger body could never be held',
+      'at most the larger of limits.memory and limits.spool (16MB): a larger body could never be held',
+    ],
+    [
+      'limits: {memory: 20MB, spool: 16MB, max_body: 30MB}',
+      'limits.max_body',
+      'at most the larger of limits.memory and limits.spool (20MB): a larger body could never be held',
+    ],
+    [
+      'workers: 4\nlimits: {memory: 16MB, spool: 40MB, max_body: 11MB}',
+      'limits.max_body',
+      'at most the larger of limits.memory and limits.spool (40MB), divided by workers (4): a larger body could never be held',
+    ],
+    [
+      'limits: {page_deadline: 20s, connect_timeout: 21s}',
+      'limits.connect_timeout',
+      'at most limits.page_deadline (20s): no page waits longer',
+    ],
+    [
+      'limits: {page_deadline: 20s}\npools: [{name: a, page_timeout: 21s}]',
+      'pools[0].page_timeout',
+      'at most limits.page_deadline (20s): the page has failed by then',
+    ],
+    [
+      'limits: {page_deadline: 20s}\npools: [{name: a, engine: sleep, sleep: 21s}]',
+      'pools[0].sleep',
+      'at most limits.page_deadline (20s): every page would fail',
+    ],
+    [
+      'pools: [{name: a, boot_deadline: 10s, boot_estimate: 11s}]',
+      'pools[0].boot_estimate',
+      'at most boot_deadline (10s): a pod that boots longer is ended',
+    ],
+    [
+      'control: {probe_interval: 10s}\npools: [{name: a, dead_man: 10s}]',
+      'pools[0].dead_man',
+      'more than control.probe_interval (10s): an idle pod may hear from its owner no more often',
     ],
     [
       `api_keys: [{name: a, sha256: ${KEY}}, {name: b, sha256: ${KEY}}]`,
@@ -265,6 +321,21 @@ describe('settings that contradict each other', () => {
     ],
   ])('%s', (yaml, path, expected) => {
     expect(issuesOf(yaml)).toEqual([expect.objectContaining({ path, expected })]);
+  });
+
+  it('a_default_that_is_longer_than_a_deadline_somebody_wrote_is_no_fault', () => {
+    expect(load('limits: {page_deadline: 1s}').config.pools[0]?.pageTimeoutMs).toBe(120_000);
+    expect(load('workers: 64').config.limits.maxBodyBytes).toBe(256_000_000);
+  });
+
+  it('what_fits_exactly_is_allowed', () => {
+    load(
+      'workers: 4\nlimits: {spool: 40MB, memory: 16MB, max_body: 10MB, page_deadline: 20s, connect_timeout: 20s}',
+    );
+    load(
+      'limits: {page_deadline: 20s}\npools: [{name: a, page_timeout: 20s, boot_deadline: 5s, boot_estimate: 5s}]',
+    );
+    load('control: {probe_interval: 10s}\npools: [{name: a, dead_man: 11s}]');
   });
 
   it('a_state_directory_too_deep_for_sockets', () => {

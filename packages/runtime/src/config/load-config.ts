@@ -156,6 +156,7 @@ function contradictionsOf(
     read.some((issue) => path === issue.path || restOf(path, issue.path) !== null);
   return checkConfig(config)
     .filter(({ path, involves }) => ![path, ...involves].some(isWrong))
+    .filter(({ path, harmlessAsDefault }) => !harmlessAsDefault || sourceOf(path) !== undefined)
     .map(({ path, got, expected }) => {
       const from = sourceOf(path);
       return from === undefined ? { path, got, expected } : { path, got, expected, from };

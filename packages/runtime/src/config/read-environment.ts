@@ -54,11 +54,7 @@ function parseText(schema: SettingSchema, text: string): ParsedText {
     const yaml = readYaml(text, 'text');
     const first = yaml.issues[0];
     if (!first) return { ok: true, value: yaml.value };
-    return {
-      ok: false,
-      got: first.got,
-      expected: `${describeExpected(schema)}, as YAML text: ${first.expected}`,
-    };
+    return { ok: false, got: first.got, expected: `${describeExpected(schema)}, as YAML text` };
   }
   return { ok: true, value: convertScalar(schema, text.trim()) };
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError, type YAMLWarning } from 'yaml';
 import type { ConfigIssue } from './config-issue.ts';
 
 export interface YamlText {
@@ -19,9 +19,7 @@ export function readYaml(text: string, name: string): YamlText {
   });
   const issues = [...document.errors, ...document.warnings].map((error) => ({
     path: name,
-    got:
-      error.code === 'DUPLICATE_KEY' ? `a key twice: ${keyAt(text, error.pos[0])}` : 'text that is not YAML',
-    expected: error.code === 'DUPLICATE_KEY' ? 'each key once' : error.message,
+    ...explain(error, text),
     from: `${name} line ${lineCounter.linePos(error.pos[0]).line}`,
   }));
 
@@ -49,12 +47,29 @@ export function readYaml(text: string, name: string): YamlText {
     // An alias without its anchor, or so many that they were made to fill the memory.
     const issue = {
       path: name,
-      got: 'an alias that cannot be followed',
-      expected: (error as Error).message,
+      got: `an alias that cannot be followed: ${sentence(error as Error)}`,
+      expected: 'aliases of anchors that stand above them',
       from: name,
     };
     return { value: null, issues: [issue], lineOf };
   }
+}
+
+/** The parser's own words say what was found; they never say what is expected. */
+function explain(error: YAMLError | YAMLWarning, text: string): { got: string; expected: string } {
+  switch (error.code) {
+    case 'DUPLICATE_KEY':
+      return { got: `a key twice: ${keyAt(text, error.pos[0])}`, expected: 'each key once' };
+    case 'MULTIPLE_DOCS':
+      return { got: 'a second document after ---', expected: 'one document' };
+    default:
+      return { got: `text that is not YAML: ${sentence(error)}`, expected: 'YAML' };
+  }
+}
+
+/** On one line, and as a part of ours. */
+function sentence({ message }: Error): string {
+  return message.replace(/\s+/g, ' ').replace(/\.$/, '');
 }
 
 function keyAt(text: string, offset: number): string {
