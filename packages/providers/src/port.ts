@@ -2,9 +2,13 @@ import type { PodMark, PodSettings } from '@pagefleet/contract';
 
 /** Where pods come from. Every implementation passes `test/conformance/provider.ts`. */
 export interface Provider {
-  readonly name: 'local';
   /** Renting costs nothing, so no budget is needed. */
   readonly free: boolean;
+  /**
+   * Once a rent is over, or whoever asked for it is dead, a listing without its pod proves that none was rented and none
+   * will be. A cloud may still carry out what it was asked minutes ago.
+   */
+  readonly listingProvesAbsence: boolean;
   /**
    * Asks for one pod. `refused` = nothing was rented. `ambiguous` = perhaps something was: only listings that show or
    * lack the mark's name can tell, never another rent. Does not throw.

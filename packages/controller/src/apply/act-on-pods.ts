@@ -46,27 +46,19 @@ export async function actOnPod(action: PodAction, decidedAtMs: number, deps: Pod
 }
 
 /**
- * Looks for the pod of a paid call whose answer is lost. The listing finds one that was bought; only where that is certain
- * does its silence say that none was.
+ * Looks for the pod of a paid call whose answer is lost. The listing finds one that was bought; only where the provider says
+ * so does its silence mean that none was.
  */
 async function resolve(action: ResolveAction, deps: PodActionDeps): Promise<void> {
   deps.listings.want(deps.nowMs());
   const pod = deps.fleet.registry.get(action.podKey);
   const isOver = pod?.state === 'renting' && pod.answer === 'ambiguous';
-  if (!isOver || !hasCertainListing(deps.provider)) return;
+  if (!isOver || !deps.provider.listingProvesAbsence) return;
   const entries = await deps.provider.list();
   if (entries.some(({ name, mark }) => name === action.name || mark?.podKey === action.podKey)) return;
   deps.logger.warn({ name: action.name }, 'pod_was_never_bought');
   await deps.fleet.report(action.podKey, { kind: 'not-sent' }, 'durable');
   deps.requestPass();
-}
-
-/**
- * The record of a local pod is written by the process that rents it, before anything else: when the call is over, or its
- * process dead, a pod that is not on record will never be. A cloud may still carry out what it was asked minutes ago.
- */
-function hasCertainListing(provider: Provider): boolean {
-  return provider.name === 'local';
 }
 
 async function ask(action: ProbeAction, pod: Pod, deps: PodActionDeps): Promise<void> {

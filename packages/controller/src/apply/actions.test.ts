@@ -56,8 +56,8 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
   const asked: string[] = [];
   const rented: RentRequest[] = [];
   const provider = {
-    name: 'local',
     free: true,
+    listingProvesAbsence: true,
     rent: async (request: RentRequest) => {
       rented.push(request);
       return rent ? rent(request) : ({ kind: 'refused', reason: 'a test' } as const);
@@ -177,22 +177,25 @@ describe('a paid call', () => {
     expect(fleet.registry.get(intent.pod.key)).toMatchObject({ state: 'renting', answer: 'ambiguous' });
   });
 
-  test('where_the_listing_is_certain_its_silence_ends_the_doubt_and_where_it_shows_the_pod_it_does_not', async () => {
+  test('only_where_the_listing_proves_absence_its_silence_ends_the_doubt', async () => {
     const intent = await intentOf();
     const lost = async (): Promise<RentOutcome> => ({ kind: 'ambiguous', cause: new Error('timeout') });
     const { one } = deps({ rent: lost });
     await rentPod(intent, one);
     const { key, name } = intent.pod;
-    const look = (names: string[]) => {
+    const look = (names: string[], listingProvesAbsence = true) => {
       const revision = fleet.registry.get(key)?.revision ?? 0;
       const provider = {
         ...one.provider,
+        listingProvesAbsence,
         list: async () => names.map((listed) => ({ name: listed, mark: null })),
       };
       const action = { kind: 'resolve', podKey: key, revision, name, reason: 'a test' } as const;
       return actOnPod(action, now, { ...one, provider: provider as unknown as Provider });
     };
     await look([name]);
+    expect(stateOf(key)).toBe('renting');
+    await look(['somebody-else'], false);
     expect(stateOf(key)).toBe('renting');
     await look(['somebody-else']);
     expect(fleet.registry.get(key)).toMatchObject({ state: 'terminated', why: 'not-sent' });

@@ -35,7 +35,7 @@ function setUp(list: () => Promise<ListedPod[]>, gapMs = 40) {
     workers: new WorkerBook(),
   };
   const outcomes: string[] = [];
-  const provider = { name: 'local', free: true, list } as unknown as Provider;
+  const provider = { free: true, list } as unknown as Provider;
   keeper = new ListingKeeper({
     provider,
     facts,

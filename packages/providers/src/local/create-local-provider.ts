@@ -29,8 +29,9 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
   const rentContext = { observeProcess, ...options };
 
   return {
-    name: 'local',
     free: true,
+    // The record of a pod is written by the process that rents it, before anything else.
+    listingProvesAbsence: true,
     rent: (request) => rentPod(rentContext, request),
     async list() {
       const nowMs = Date.now();
