@@ -38,7 +38,7 @@ export function createClient({ url, token }: ClientOptions): Client {
       ...(signal ? { signal } : {}),
     }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw toError(connectionFailure(error), error);
+      throw toError(connectionFailure(error, url), error);
     });
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw toError(readFailure(answer, text));
@@ -69,7 +69,7 @@ export function createClient({ url, token }: ClientOptions): Client {
         ...(signal ? { signal } : {}),
       }).catch((error: unknown) => {
         signal?.throwIfAborted();
-        throw toError(connectionFailure(error), error);
+        throw toError(connectionFailure(error, url), error);
       });
       if (answer.statusCode !== 200) throw toError(readFailure(answer, await answer.body.text()));
       yield* readLines<Record<string, unknown>>(answer.body);

@@ -108,7 +108,16 @@ describe('reading a document (R-080)', () => {
   });
 
   test('an_address_where_nobody_ever_answered_is_an_error_at_once', async () => {
-    await expect(read('http://127.0.0.1:1')).rejects.toMatchObject({ code: 'process_lost' });
+    await expect(read('http://127.0.0.1:1')).rejects.toMatchObject({
+      code: 'unreachable',
+      message: 'Nothing answers at http://127.0.0.1:1: the connection was refused.',
+    });
+    await expect(read('http://nowhere.invalid')).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  test('a_connection_that_broke_under_the_request_is_a_lost_process', async () => {
+    const server = await serve((_, response) => response.socket?.destroy());
+    await expect(read(server.url)).rejects.toMatchObject({ code: 'process_lost' });
   });
 
   test('it_can_be_stopped_while_it_waits', async () => {

@@ -48,13 +48,13 @@ export async function* readDocument(endpoint: Endpoint, document: DocumentReques
           yield line;
           if (line.type === 'done') return;
         }
-        failure = connectionFailure(new Error('the answer ended before its last line'));
+        failure = connectionFailure(new Error('the answer ended before its last line'), endpoint.url);
       } else {
         failure = readFailure(answer, await answer.body.text());
       }
     } catch (error) {
       document.signal?.throwIfAborted();
-      failure = connectionFailure(error);
+      failure = connectionFailure(error, endpoint.url);
       cause = error;
       // Nobody was ever there: waiting would hide a wrong address or a cluster that is not up.
       if (!reached) throw toError(failure, cause);

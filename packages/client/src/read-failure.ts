@@ -18,9 +18,28 @@ export function readFailure({ statusCode, headers }: Answer, text: string): Call
   };
 }
 
-/** What undici or the socket threw. */
-export function connectionFailure(error: unknown): CallFailure {
-  const { code, message } = error as NodeJS.ErrnoException;
+/** What is thrown when not even a connection was made: no process of ours can have lost the request. */
+const NOT_CONNECTED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the host name cannot be looked up now',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the network',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
+};
+
+/** What undici or the socket threw in a call of the address. */
+export function connectionFailure(error: unknown, url: string): CallFailure {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = NOT_CONNECTED[code];
+  if (why !== undefined) {
+    return {
+      status: null,
+      code: 'unreachable',
+      retryAfterMs: null,
+      message: `Nothing answers at ${url}: ${why}.`,
+    };
+  }
   return { status: null, code: null, retryAfterMs: null, message: message || code || 'the connection broke' };
 }
 

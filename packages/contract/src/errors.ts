@@ -69,6 +69,12 @@ export const ERRORS = {
     'backoff',
     'The process of ours that held the request died before it answered; no pod is at fault.',
   ),
+  unreachable: row(
+    503,
+    1,
+    'backoff',
+    'No connection could be made: nobody listens at the address, or it does not exist.',
+  ),
   engine_not_ready: row(503, 1, 'after', 'The engine in the pod is starting or dead.'),
   wrong_owner: row(409, 1, 'never', 'The pod belongs to another controller.'),
   client_gone: row(499, 1, 'never', 'The client hung up.'),

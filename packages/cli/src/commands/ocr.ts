@@ -4,6 +4,7 @@ import { clusterPaths } from '@pagefleet/runtime';
 import { endpointUrl } from '../cluster/endpoint.ts';
 import { type ConfigOptions, findStateDir } from '../cluster/environment.ts';
 import { readClusterFile } from '../cluster/read-cluster-file.ts';
+import { fileSize } from '../ocr/file-size.ts';
 import { OCR_FORMATS, type OcrFormat } from '../ocr/format-pages.ts';
 import { parsePages } from '../ocr/parse-pages.ts';
 import { readFileByCluster } from '../ocr/read-file.ts';
@@ -21,20 +22,23 @@ interface OcrCommandOptions extends ConfigOptions {
 
 /** 0 = every page of every file was read, 2 = a document or some of its pages are at fault, 1 = anything else. */
 export async function ocr(files: readonly string[], options: OcrCommandOptions): Promise<number> {
-  const { first } = watchInterrupts();
-  const token = process.env.PAGEFLEET_API_KEY;
-  const client = createClient({ url: findUrl(options), ...(token ? { token } : {}) });
-  const read = {
+  const asked = {
     format: parseFormat(options.format),
     outDir: options.out ?? null,
     pages: options.pages === undefined ? null : parsePages(options.pages),
     languages: options.lang?.split(/[,+]/).filter(Boolean) ?? [],
     model: options.model ?? null,
-    signal: first,
+    url: parseUrl(options.url ?? process.env.PAGEFLEET_URL),
   };
   const codes: number[] = [];
+  const readable = files.filter((file) => isReadable(file, codes));
+  if (readable.length === 0) return 1;
+  const { first } = watchInterrupts();
+  const token = process.env.PAGEFLEET_API_KEY;
+  const client = createClient({ url: asked.url ?? findUrl(options), ...(token ? { token } : {}) });
+  const read = { ...asked, signal: first };
   try {
-    for (const file of files) {
+    for (const file of readable) {
       codes.push(await readFileByCluster(client, file, read).catch((error: unknown) => report(file, error)));
       if (first.aborted) return ERRORS.interrupted.exitCode;
     }
@@ -44,16 +48,36 @@ export async function ocr(files: readonly string[], options: OcrCommandOptions):
   return codes.includes(1) ? 1 : Math.max(0, ...codes);
 }
 
+/** What cannot be read is told before the first page is, and keeps no other file back. */
+function isReadable(file: string, codes: number[]): boolean {
+  try {
+    fileSize(file);
+    return true;
+  } catch (error) {
+    codes.push(report(file, error));
+    return false;
+  }
+}
+
+const WHAT_TO_DO =
+  'Is the cluster up? `pagefleet up` starts one here, `pagefleet status` shows it, --url or PAGEFLEET_URL names another.';
+
 function report(file: string, error: unknown): number {
-  const isOurs = error instanceof PagefleetError && !error.message.includes(file);
-  return printError(
-    isOurs ? new PagefleetError(error.code, `${file}: ${error.message} (${error.code})`) : error,
+  if (!(error instanceof PagefleetError) || error.message.includes(file)) return printError(error);
+  const hint = error.code === 'unreachable' ? ` ${WHAT_TO_DO}` : '';
+  return printError(new PagefleetError(error.code, `${file}: ${error.message} (${error.code})${hint}`));
+}
+
+function parseUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
+  throw new PagefleetError(
+    'bad_request',
+    `--url is "${text}"; expected an address such as http://127.0.0.1:8080`,
   );
 }
 
 function findUrl(options: OcrCommandOptions): string {
-  const given = options.url ?? process.env.PAGEFLEET_URL;
-  if (given !== undefined) return given.replace(/\/+$/, '');
   const cluster = readClusterFile(clusterPaths(findStateDir(options)));
   if (cluster) return endpointUrl(cluster);
   throw new PagefleetError(

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Client } from '@pagefleet/client';
 import { PagefleetError } from '@pagefleet/contract';
 import { makeFolder } from '@pagefleet/runtime';
+import { fileSize } from './file-size.ts';
 import { createFormatter, FILE_EXTENSIONS, type OcrFormat } from './format-pages.ts';
 import { readPagesInOrder } from './pages-in-order.ts';
 import { createProgress } from './progress.ts';
@@ -25,7 +26,7 @@ export async function readFileByCluster(
   path: string,
   options: ReadFileOptions,
 ): Promise<number> {
-  const size = sizeOf(path);
+  const size = fileSize(path);
   const name = basename(path);
   const progress = createProgress(name, process.stderr, () => performance.now());
   const formatter = createFormatter(options.format, name);
@@ -57,16 +58,6 @@ export async function readFileByCluster(
   return failures.length === 0 ? 0 : 2;
 }
 
-function sizeOf(path: string): number {
-  try {
-    const stat = statSync(path);
-    if (stat.isFile()) return stat.size;
-  } catch (cause) {
-    throw new PagefleetError('not_found', `${path} cannot be read: ${(cause as Error).message}`, { cause });
-  }
-  throw new PagefleetError('bad_request', `${path} is no file.`);
-}
-
 interface Output {
   write(text: string): Promise<void>;
   close(): Promise<void>;
@@ -74,7 +65,7 @@ interface Output {
 
 function openOutput(name: string, { outDir, format }: ReadFileOptions): Output {
   const isStdout = outDir === null;
-  if (!isStdout) makeFolder(outDir);
+  if (!isStdout) makeOutDir(outDir);
   const stream = isStdout
     ? process.stdout
     : createWriteStream(join(outDir, `${name}.${FILE_EXTENSIONS[format]}`), { mode: 0o644 });
@@ -88,4 +79,14 @@ function openOutput(name: string, { outDir, format }: ReadFileOptions): Output {
       await once(stream, 'close');
     },
   };
+}
+
+function makeOutDir(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (cause) {
+    throw new PagefleetError('bad_request', `--out ${folder} cannot be made: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
 }
