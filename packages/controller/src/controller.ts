@@ -19,7 +19,7 @@ import { watchWorkers } from './observe/watch-workers.ts';
 import { WorkerBook } from './observe/worker-book.ts';
 import { type PassLoop, startPassLoop } from './pass-loop.ts';
 import { createPodTokens, type PodTokens } from './pod-tokens.ts';
-import { SliceKeeper } from './slices/slice-keeper.ts';
+import { EpochSlices } from './slices/epoch-slices.ts';
 import { describePlan } from './status/describe-plan.ts';
 import { PassNotes } from './status/pass-notes.ts';
 import { createStatusReader } from './status/status-reader.ts';
@@ -54,6 +54,7 @@ export class Controller {
   readonly #forwarder: ForwardingChild;
   readonly #notes: PassNotes;
   readonly #tokens: PodTokens;
+  readonly #slices: EpochSlices;
   readonly #facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
@@ -66,7 +67,6 @@ export class Controller {
   readonly #stops: (() => void)[] = [];
   readonly #status: () => Promise<FleetStatus>;
   #loop: PassLoop | null = null;
-  #slices: SliceKeeper | null = null;
   #lastConnectedMs: number | null = null;
   #drainTimeoutMs: number | null = null;
 
@@ -119,6 +119,18 @@ export class Controller {
     });
     this.#forwarder = new ForwardingChild(deps);
     this.#tokens = createPodTokens({ secret: deps.secret, fleet, marks: this.#listings.marks });
+    this.#slices = new EpochSlices({
+      bus,
+      config: cluster.config,
+      guard: this.#guard,
+      registry: () => fleet.registry.pods,
+      tokenOf: this.#tokens.tokenOf,
+      isClosing: () => this.#facts.closing,
+      suspendedUntilMs: (pool) => fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
+      nowMs: Date.now,
+      logger,
+      onOpened: () => this.#requestPass(),
+    });
     this.#status = createStatusReader({
       cluster,
       facts: this.#facts,
@@ -126,7 +138,7 @@ export class Controller {
       prober: this.#prober,
       registry: () => fleet.registry.pods,
       epoch: () => this.#guard.epoch(),
-      newestRev: (bootId) => this.#slices?.newestRev(bootId) ?? null,
+      newestRev: (bootId) => this.#slices.newestRev(bootId),
       tokenOf: this.#tokens.tokenOf,
       bus: () => ({ connected: bus.connected(), lastConnectedMs: this.#lastConnectedMs }),
       nowMs: Date.now,
@@ -165,7 +177,7 @@ export class Controller {
       closeDoor: () => {
         this.#facts.closing = true;
         this.#logger.warn(request, 'fleet_down_asked');
-        this.#slices?.planSoon();
+        this.#slices.planSoon();
       },
       pagesLeft: () => pagesLeft(this.#world().reports),
       stop: (drainTimeoutMs) => {
@@ -186,7 +198,7 @@ export class Controller {
     this.#guard.stop();
     this.#listings.stop();
     this.#nginx.stop();
-    this.#slices?.close();
+    this.#slices.close();
     for (const stop of this.#stops) stop();
     await this.#loop?.stop();
     await this.#forwarder.stop();
@@ -224,36 +236,8 @@ export class Controller {
       nowMs: Date.now,
       onFailure: (err) => this.#logger.error({ err }, 'pass_failed'),
     });
-    void this.#takeCharge();
+    void this.#guard.start().then(() => this.#slices.open());
     this.#forwarder.start().catch((err: unknown) => this.#logger.error({ err }, 'forwarder_failed'));
-  }
-
-  async #takeCharge(): Promise<void> {
-    await this.#guard.start();
-    this.#openSlices();
-  }
-
-  /** Hand-over starts anew with every epoch. */
-  #openSlices(): void {
-    const { bus, cluster } = this.#deps;
-    const epoch = this.#guard.epoch();
-    this.#slices?.close();
-    if (epoch === 0) return;
-    this.#slices = new SliceKeeper({
-      bus,
-      config: cluster.config,
-      epoch,
-      registry: () => this.#fleet.registry.pods,
-      tokenOf: this.#tokens.tokenOf,
-      isClosing: () => this.#facts.closing,
-      suspendedUntilMs: (pool) => this.#fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
-      nowMs: Date.now,
-      logger: this.#logger,
-      onSuperseded: async (seen) => {
-        if (await this.#guard.outbid(seen)) this.#openSlices();
-      },
-    });
-    this.#requestPass();
   }
 
   async #pass(): Promise<{ wakeAtMs: number }> {
@@ -273,7 +257,7 @@ export class Controller {
       world: () => this.#world(),
       requestPass: () => this.#requestPass(),
     });
-    this.#slices?.planSoon();
+    this.#slices.planSoon();
     return next;
   }
 
@@ -314,7 +298,7 @@ export class Controller {
   }
 
   #onDeposed(): void {
-    this.#slices?.close();
+    this.#slices.close();
     void this.#loop?.stop();
     this.#deps.onDeposed();
   }

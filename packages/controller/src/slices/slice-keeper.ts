@@ -14,7 +14,7 @@ import type { Bus, Logger } from '@pagefleet/runtime';
 import { isSliced, type SlicedPod, sliceFacts, slicePods, slicePools, workerLimits } from './slice-record.ts';
 import { SliceWriter } from './slice-writer.ts';
 
-interface KeeperOptions {
+export interface KeeperOptions {
   readonly bus: Bus;
   readonly config: Config;
   readonly epoch: number;
