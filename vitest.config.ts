@@ -13,6 +13,8 @@ const kind = (name: string, include: string[], seconds: number, oneAtATime = fal
 
 export default defineConfig({
   test: {
+    // Most tests wait for processes of theirs rather than for a core.
+    maxWorkers: 3,
     projects: [
       kind('unit', ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 10),
       kind('integration', ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'], 60),

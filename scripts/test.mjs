@@ -28,6 +28,7 @@ const filters = words.filter((word) => !named.includes(word));
 const scratch = mkdtempSync(join(tmpdir(), 'pagefleet-test-'));
 const lines = [];
 const skipped = [];
+const failures = [];
 const total = { passed: 0, failed: 0 };
 
 for (const kind of kinds) {
@@ -40,6 +41,7 @@ for (const kind of kinds) {
   total.passed += result.passed;
   total.failed += result.failed;
   skipped.push(...(result.skipped ?? []));
+  failures.push(...(result.failures ?? []));
   const verdict = seconds > budget ? 'OVER ITS BUDGET of' : 'of';
   lines.push(
     `${kind.padEnd(12)} ${String(result.passed).padStart(5)} passed ${String(result.failed).padStart(3)} failed   ` +
@@ -48,6 +50,7 @@ for (const kind of kinds) {
 }
 rmSync(scratch, { recursive: true, force: true });
 
+for (const { name, message } of failures) console.log(`\nFAILED ${name}\n${message}`);
 console.log(`\n${lines.join('\n')}`);
 for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);

@@ -3,6 +3,7 @@
  * counted in the pods' own logs. What is killed may lose what was open in it and nothing else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FleetStatus } from '@pagefleet/contract';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProgramName, startCluster, type TestCluster } from '../cluster.ts';
@@ -32,6 +33,9 @@ interface Outcome {
   readonly failed: number;
   readonly codes: string[];
   readonly ok: number;
+  /** told at once that nobody listens (503 `starting`); such a request was open nowhere */
+  readonly refused: number;
+  readonly refusedForMs: number;
   readonly openAtKill: number;
 }
 
@@ -51,8 +55,11 @@ async function underLoad(strike: () => Promise<void> | void, settleMs = 4_000): 
   const failed = shots.filter(({ ok }) => !ok);
   expect(failed.filter(({ retryable }) => !retryable)).toEqual([]);
   expect(readTwice(observeReadings(cluster.stateDir))).toEqual([]);
+  const refusedAtMs = failed.filter(({ code }) => code === 'starting').map(({ endedMs }) => endedMs);
   return {
     failed: failed.length,
+    refused: refusedAtMs.length,
+    refusedForMs: refusedAtMs.length === 0 ? 0 : Math.max(...refusedAtMs) - Math.min(...refusedAtMs),
     codes: [...Map.groupBy(failed, ({ status, code }) => `${status} ${code}`)].map(
       ([what, shots]) => `${shots.length} × ${what}`,
     ),
@@ -64,15 +71,16 @@ async function underLoad(strike: () => Promise<void> | void, settleMs = 4_000): 
 /** Waits until the cluster is whole again, so that each blow meets a whole one; then names the pods. */
 async function podIds(): Promise<string[]> {
   const { pods } = await cluster.until('3 pods and 2 workers serve', ({ summary, workers }) => {
-    const takePages = workers.filter(
-      ({ state, acked, worker }) => worker >= 0 && state === 'listening' && acked,
-    );
-    return summary.pods_ready === 3 && takePages.length === 2;
+    return summary.pods_ready === 3 && workers.filter(isServing).length === 2;
   });
   return pods
     .filter(({ state }) => state === 'serving')
     .map(({ id }) => id)
     .sort();
+}
+
+function isServing({ state, acked, worker }: FleetStatus['workers'][number]): boolean {
+  return worker >= 0 && state === 'listening' && acked;
 }
 
 function killFirst(program: ProgramName): void {
@@ -140,6 +148,28 @@ describe('kill -9 under load', () => {
     expect(up.code, up.stderr).toBe(0);
     expect(await podIds()).toEqual(before);
     report('after up', await underLoad(() => undefined, 1_000));
+  });
+});
+
+describe('kill -9 of one after the other', () => {
+  test('a_worker_then_its_primary_then_the_controller_cost_what_was_open_and_a_moment_of_clear_refusals', async () => {
+    const before = await podIds();
+    const orphans: number[] = [];
+    const outcome = await underLoad(async () => {
+      killFirst('worker');
+      await sleep(3_000);
+      await podIds();
+      orphans.push(...cluster.pidsOf('worker'));
+      killFirst('workers');
+      await sleep(500);
+      killFirst('controller');
+    }, 8_000);
+    report('worker, primary, controller', outcome);
+    expect(outcome.failed - outcome.refused).toBeLessThanOrEqual(outcome.openAtKill);
+    // For as long as neither workers nor the controller's forwarder listen there is nobody to take a page.
+    expect(outcome.refusedForMs).toBeLessThan(5_000);
+    expect(cluster.pidsOf('worker').filter((pid) => orphans.includes(pid))).toEqual([]);
+    expect(await podIds()).toEqual(before);
   });
 });
 
