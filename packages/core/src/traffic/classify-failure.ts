@@ -56,6 +56,8 @@ const REPORTED_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'empty_body',
 ]);
 
+const isServerError = isStatus((status) => status >= 500);
+
 const NO_READING = { over: true, counted: false, blamesPage: false, pauseMs: 0 } as const;
 const READING_OVER = { over: true, counted: true, blamesPage: false, pauseMs: 0 } as const;
 const MAY_STILL_READ = { over: false, counted: true, blamesPage: false, pauseMs: 0 } as const;
@@ -116,8 +118,8 @@ const ROWS: readonly FailureRow[] = [
     verdict: { ...READING_OVER, code: 'page_unreadable', evidence: 'none', next: 'report' },
   },
   {
-    why: 'the engine failed on the page',
-    when: isStatus((status) => status >= 500),
+    why: 'the engine failed on the page, or its reading came back broken',
+    when: (failure) => failure.kind === 'bad_answer' || isServerError(failure),
     verdict: {
       ...READING_OVER,
       blamesPage: true,
@@ -135,17 +137,6 @@ const ROWS: readonly FailureRow[] = [
     why: 'an answer no gateway gives: something else listens there',
     when: ({ kind }) => kind === 'status',
     verdict: { ...NO_READING, code: 'pod_refused', evidence: 'refusing', next: 'retry' },
-  },
-  {
-    why: 'a reading came back broken',
-    when: ({ kind }) => kind === 'bad_answer',
-    verdict: {
-      ...READING_OVER,
-      blamesPage: true,
-      code: 'engine_failed',
-      evidence: 'refusing',
-      next: 'retry',
-    },
   },
   {
     why: 'it died or the way to it broke: again only when the first reading is known to be over',
