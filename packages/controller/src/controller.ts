@@ -22,6 +22,7 @@ import { createPodTokens, type PodTokens } from './pod-tokens.ts';
 import { EpochSlices } from './slices/epoch-slices.ts';
 import { describePlan } from './status/describe-plan.ts';
 import { PassNotes } from './status/pass-notes.ts';
+import { podsLeft } from './status/pods-left.ts';
 import { createStatusReader } from './status/status-reader.ts';
 import { type Facts, observeWorld, poolSettingsOf } from './world.ts';
 
@@ -202,12 +203,8 @@ export class Controller {
     for (const stop of this.#stops) stop();
     await this.#loop?.stop();
     await this.#forwarder.stop();
-    const { usdPerHour, unpricedPods } = liveCost(this.#world());
-    const pods = [...this.#fleet.registry.pods.values()].map(({ id, name, state }) => ({
-      pod: id ?? name,
-      state,
-    }));
-    this.#logger.warn({ pods, usdPerHour, unpricedPods }, 'pods_left_running');
+    const left = podsLeft(this.#world());
+    if (left !== null) this.#logger.warn(left, 'pods_left_running');
     await this.#fleet.close();
     await this.#prober.close();
   }
