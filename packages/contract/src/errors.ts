@@ -33,7 +33,12 @@ export const ERRORS = {
   method_not_allowed: row(405, 1, 'never', 'The path exists, the method does not.'),
   conflict: row(409, 1, 'never', 'The thing is in a state in which this cannot be done.'),
   payload_too_large: row(413, 1, 'never', 'The body is larger than the configured limit.'),
-  unsupported_media_type: row(415, 1, 'never', 'The bytes are no PDF, PNG, JPEG, TIFF or WebP.'),
+  unsupported_media_type: row(
+    415,
+    1,
+    'never',
+    'The bytes are no PDF, PNG, JPEG, TIFF or WebP, or a control body is no JSON.',
+  ),
   upload_too_slow: row(408, 1, 'backoff', 'The body came slower than the least rate, or not at all.'),
 
   document_encrypted: row(400, 2, 'never', 'The document needs a password.'),

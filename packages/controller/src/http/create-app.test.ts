@@ -136,6 +136,60 @@ describe('without api keys', () => {
   });
 });
 
+describe('what is judged first', () => {
+  const { app, ready } = appWith(KEYS);
+  ready();
+  const CONTROLS = ['/v1/fleet/down', '/v1/fleet/scale', '/v1/runpod/scale'];
+  const send = (url: string, payload: string, headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url, payload, headers });
+  const BAD: [string, string, string][] = [
+    ['no JSON', 'a=1', 'text/plain'],
+    ['a form', 'a=1', 'application/x-www-form-urlencoded'],
+    ['broken JSON', '{', 'application/json'],
+    ['an unknown field', '{"max_podz":1}', 'application/json'],
+    ['too much', `"${'x'.repeat(70_000)}"`, 'application/json'],
+  ];
+
+  test.each(BAD)('who_asks_comes_before_a_body_with %s', async (_name, payload, type) => {
+    for (const url of CONTROLS) {
+      const answer = await send(url, payload, { ...HERE, 'content-type': type });
+      expect(answer.statusCode, url).toBe(401);
+      expect(answer.json()).toMatchObject({ code: 'unauthorized' });
+    }
+    const client = { ...bearer(CLIENT_KEY), 'content-type': type };
+    expect((await send('/v1/fleet/down', payload, client)).statusCode).toBe(403);
+    const foreign = { ...bearer(OPERATOR_KEY), 'content-type': type, origin: 'http://evil.example' };
+    for (const url of CONTROLS) expect((await send(url, payload, foreign)).statusCode, url).toBe(403);
+  });
+
+  test.each(CONTROLS)('%s names the media type it got and the one it expects', async (url) => {
+    const answer = await send(url, 'a=1', { ...bearer(OPERATOR_KEY), 'content-type': 'text/plain' });
+    expect(answer.statusCode).toBe(415);
+    expect(answer.json()).toMatchObject({
+      object: 'error',
+      code: 'unsupported_media_type',
+      param: 'Content-Type',
+      message: 'the Content-Type is "text/plain"; control bodies are application/json',
+    });
+  });
+
+  test('an_option_behind_the_question_mark_is_refused_by_name_once_or_twice', async () => {
+    for (const url of ['/v1/fleet/status', '/v1/runpod/status', '/v1/fleet/plan', '/v1/models', '/metrics']) {
+      for (const query of ['max_pods=1', 'max_pods=1&max_pods=2']) {
+        const answer = await app.inject({ url: `${url}?${query}`, headers: bearer(OPERATOR_KEY) });
+        expect(answer.statusCode, url).toBe(400);
+        expect(answer.json()).toMatchObject({ code: 'bad_request', param: 'max_pods' });
+        expect(answer.json().message).toContain(`${url} takes none`);
+      }
+      expect((await app.inject({ url: `${url}?a=1`, headers: HERE })).statusCode, url).toBe(401);
+    }
+    for (const url of CONTROLS) {
+      const json = { ...bearer(OPERATOR_KEY), 'content-type': 'application/json' };
+      expect((await send(`${url}?keep_pods=true`, '{"keep_pods":false}', json)).statusCode, url).toBe(400);
+    }
+  });
+});
+
 describe('with api keys', () => {
   const { app, ready } = appWith(KEYS);
   ready();

@@ -2,6 +2,7 @@ import { type FleetPlan, type FleetStatus, PagefleetError } from '@pagefleet/con
 import { createHttpApp, type Logger, startingGate } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Role } from './authorise.ts';
+import { refuseOptions, requireJsonIfAny } from './check-request.ts';
 import { addDownRoute, type DownRequest } from './down-route.ts';
 
 export interface ControllerAppDeps {
@@ -21,13 +22,16 @@ export interface ControllerAppDeps {
 export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInstance; ready(): void } {
   const app = createHttpApp({ name: 'controller', logger: deps.logger, bodyLimitBytes: 64 * 1_024 });
   const gate = startingGate(app);
-  const asClient = { preHandler: (request: FastifyRequest) => deps.authorise(request, 'client') };
-  const asOperator = { preHandler: (request: FastifyRequest) => deps.authorise(request, 'operator') };
+  // Before a body is read: who may not ask is told nothing about what is expected.
+  const as = (role: Role) => ({
+    onRequest: [(request: FastifyRequest) => deps.authorise(request, role), refuseOptions],
+  });
+  const [asClient, asOperator] = [as('client'), as('operator')];
 
   app.get('/healthz', () => deps.health());
   for (const prefix of ['/v1/fleet', '/v1/runpod']) {
     app.get(`${prefix}/status`, asClient, () => deps.status());
-    app.post(`${prefix}/scale`, asClient, () => {
+    app.post(`${prefix}/scale`, { onRequest: [...asClient.onRequest, requireJsonIfAny] }, () => {
       throw new PagefleetError('unsupported', 'leases are not part of this build; set min_pods and max_pods');
     });
   }

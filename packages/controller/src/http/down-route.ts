@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { PagefleetError } from '@pagefleet/contract';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import { requireJson } from './check-request.ts';
 
 export interface DownRequest {
   readonly keepPods: boolean;
@@ -29,14 +29,14 @@ const BODY = {
 export function addDownRoute(
   app: FastifyInstance,
   options: {
-    readonly preHandler: (request: FastifyRequest) => Promise<void>;
+    readonly onRequest: readonly onRequestAsyncHookHandler[];
     readonly down: (request: DownRequest) => AsyncIterable<object>;
   },
 ): void {
-  const { preHandler, down } = options;
+  const { onRequest, down } = options;
   app.post<{ Body: DownBody }>(
     '/v1/fleet/down',
-    { preHandler, preValidation: requireJson, schema: { body: BODY } },
+    { onRequest: [...onRequest, requireJson], schema: { body: BODY } },
     async (request, reply) => {
       const lines = down({
         keepPods: request.body.keep_pods,
@@ -53,12 +53,4 @@ export function addDownRoute(
       raw.end();
     },
   );
-}
-
-/** A form that a foreign page could send without asking is no control body. */
-async function requireJson(request: FastifyRequest): Promise<void> {
-  const type = request.headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new PagefleetError('unsupported_media_type', 'control bodies are application/json');
-  }
 }
