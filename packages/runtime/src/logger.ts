@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { logOutputOf } from './log-output.ts';
 import { redact } from './redact.ts';
 
 export type Logger = pino.Logger;
@@ -11,19 +12,13 @@ export interface LoggerOptions {
   readonly destination?: number | pino.DestinationStream;
 }
 
-/** Lines kept in memory while a reader of our output does not read; what is beyond is lost, the process is not. */
-const MAX_BUFFERED_BYTES = 4_000_000;
-
 /**
  * One JSON line per event, the event's name in `event`: `log.info({pod: id}, 'pod_serving')`. Written in the background:
  * a full pipe must not hold up the loop.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { destination = 1 } = options;
-  const stream =
-    typeof destination === 'number'
-      ? pino.destination({ fd: destination, sync: false, maxLength: MAX_BUFFERED_BYTES })
-      : destination;
+  const stream = typeof destination === 'number' ? logOutputOf(destination) : destination;
   const logger = pino(
     {
       level: options.level,
