@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from './decide.ts';
 import type { Plan } from './plan.ts';
+import type { Pod } from './pod-state.ts';
 import type { ProbeOutcome, ProbePurpose } from './probe.ts';
 import type { World } from './world.ts';
 import {
@@ -104,6 +105,36 @@ describe('R-030: probes of an unreachable pod', () => {
     });
     const plan = decide(world({ registry: registry(pod, ...OTHERS), reports: reports(OTHERS_ANSWER) }));
     expect(plan.transitions.map((t) => t.event.kind)).toEqual(['probe-void', 'probe-asked']);
+  });
+});
+
+describe('R-026: a shortage on our side', () => {
+  const probeOf = (pod: Pod, purpose: ProbePurpose) =>
+    decide(
+      world({
+        registry: registry(pod, ...OTHERS),
+        probes: answers('a', purpose, 'ours'),
+        reports: reports(OTHERS_ANSWER),
+      }),
+    );
+
+  test('a_probe_that_we_could_not_send_is_no_strike_even_as_the_third_and_is_sent_again_when_it_is_due', () => {
+    const pod = unreachable('a', { ...asked('scheduled'), strikes: 2, nextProbeMs: T0 });
+    const plan = probeOf(pod, 'scheduled');
+    expect(plan.transitions.map((t) => t.event.kind)).toEqual(['probe-void', 'probe-asked']);
+    expect(endOf(plan, 'a')).toBe('quarantined');
+    expect(plan.actions).toMatchObject([{ kind: 'probe', purpose: 'scheduled' }]);
+  });
+
+  test('a_check_that_we_could_not_send_sets_nothing_aside', () => {
+    const plan = probeOf(serving('a', asked('check')), 'check');
+    expect(plan.transitions.map((t) => t.event.kind)).toEqual(['probe-void']);
+    expect(endOf(plan, 'a')).toBe('serving');
+  });
+
+  test('a_trial_page_that_we_could_not_send_leaves_the_pause_as_it_was', () => {
+    const plan = probeOf(refusing('a', { ...asked('trial'), backoffMs: 40_000 }), 'trial');
+    expect(plan.transitions.map((t) => t.event.kind)).toEqual(['probe-void']);
   });
 });
 
