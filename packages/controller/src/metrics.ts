@@ -1,4 +1,4 @@
-import type { FleetStatus, PoolStatus } from '@pagefleet/contract';
+import type { FleetStatus, PoolStatus, WorkerStatus } from '@pagefleet/contract';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Counters that passes and actions feed; gauges are filled from one status snapshot at each scrape (R-092). */
@@ -39,6 +39,14 @@ const POOL_FIELDS = [
   'pages_per_second',
 ] as const satisfies readonly (keyof PoolStatus)[];
 
+const WORKER_FIELDS = [
+  'in_flight',
+  'waiting',
+  'bytes_in_memory',
+  'bytes_spooled',
+  'rss_bytes',
+] as const satisfies readonly (keyof WorkerStatus)[];
+
 /** Names are contract: status fields under their own name, after `pagefleet_`. */
 export function createMetrics(): ControllerMetrics {
   const registry = new Registry();
@@ -60,6 +68,12 @@ export function createMetrics(): ControllerMetrics {
   const pool = new Map(
     POOL_FIELDS.map((field) => [field, gauge(`pagefleet_pool_${field}`, `pools[].${field}.`, ['pool'])]),
   );
+  const worker = new Map(
+    WORKER_FIELDS.map((field) => [
+      field,
+      gauge(`pagefleet_worker_${field}`, `workers[].${field}; absent until it reports.`, ['worker']),
+    ]),
+  );
   const degraded = gauge('pagefleet_degraded_sources', 'Sources whose values are old.', []);
   const alarms = gauge('pagefleet_alarms', 'Alarms that stand.', []);
   const epoch = gauge('pagefleet_epoch', 'The number of the controller in charge.', []);
@@ -70,6 +84,13 @@ export function createMetrics(): ControllerMetrics {
     for (const one of status.pools) {
       for (const [state, count] of Object.entries(one.pods)) pods.set({ pool: one.name, state }, count);
       for (const [field, metric] of pool) metric.set({ pool: one.name }, one[field]);
+    }
+    for (const [field, metric] of worker) {
+      metric.reset();
+      for (const one of status.workers) {
+        const value = one[field];
+        if (value !== null) metric.inc({ worker: String(one.worker) }, value);
+      }
     }
     degraded.set(status.degraded.length);
     alarms.set(status.alarms.length);

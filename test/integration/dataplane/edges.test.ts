@@ -148,6 +148,9 @@ describe('bodies too large for memory (R-014)', () => {
     const answering = rig.post(makePdf({ pages: 2, padding: 300_000 }));
     await expect.poll(() => rig.dataplane.report().totals.bytesSpooled).toBeGreaterThan(300_000);
     expect(rig.dataplane.report().totals.bytesInMemory).toBeLessThanOrEqual(100_000);
+    const metrics = await (await fetch(`${rig.url}/metrics`)).text();
+    expect(metrics).toMatch(/^pagefleet_bytes_spooled [3-9]\d{5}$/m);
+    expect(metrics).toMatch(/^pagefleet_bytes_in_memory \d+$/m);
     const body = (await (await answering).json()) as OcrResponse;
     expect(body.pages).toHaveLength(2);
     expect(rig.pods[0]?.pages[0]?.bytes).toBeGreaterThan(0);

@@ -89,6 +89,9 @@ export interface WorkerStatus {
   waiting: number;
   pods: number;
   width: number;
+  /** bodies and pages it holds; null = it has not reported */
+  bytes_in_memory: number | null;
+  bytes_spooled: number | null;
   rss_bytes: number | null;
 }
 

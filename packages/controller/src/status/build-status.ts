@@ -188,6 +188,8 @@ function workerStatus(
     waiting: sum(demands.map((demand) => demand.waiting)),
     pods: held.filter((width) => width > 0).length,
     width: sum(held),
+    bytes_in_memory: report?.totals.bytesInMemory ?? null,
+    bytes_spooled: report?.totals.bytesSpooled ?? null,
     rss_bytes: report?.totals.rssBytes ?? null,
   };
 }
