@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import type { Config } from '@pagefleet/contract';
 import { effectiveMaxQueued, shareOf } from '@pagefleet/core';
+import { clampSize, observeMachine } from '@pagefleet/runtime';
 
 /** What the machine allows this process. */
 export interface Box {
@@ -67,15 +66,15 @@ export function sizeWorker(config: Config, box: Box): Sizes {
   const outgoing = Math.max(1, Math.floor(wantedOutgoing * scale));
 
   const wantedBacklog = Math.max(LEAST_BACKLOG, wanted.maxInFlight + wanted.maxQueued);
-  const backlog = Math.min(wantedBacklog, box.somaxconn);
-  if (backlog < wantedBacklog) binding.push(`backlog ${wantedBacklog} → ${backlog} by net.core.somaxconn`);
-
-  const wantedMemory = shareOf(limits.memoryBytes, n);
-  const memoryBytes = Math.min(
-    wantedMemory,
-    Math.max(16_000_000, Math.floor((box.memoryBytes - RESERVED_MEMORY_BYTES) / n)),
+  const backlog = clampSize(
+    { name: 'backlog', wanted: wantedBacklog, most: box.somaxconn, by: 'net.core.somaxconn' },
+    binding,
   );
-  if (memoryBytes < wantedMemory) binding.push(`memory ${wantedMemory} → ${memoryBytes} by the machine`);
+  const mostMemory = Math.max(16_000_000, Math.floor((box.memoryBytes - RESERVED_MEMORY_BYTES) / n));
+  const memoryBytes = clampSize(
+    { name: 'memory', wanted: shareOf(limits.memoryBytes, n), most: mostMemory, by: 'the machine' },
+    binding,
+  );
 
   const tasks = n * (limits.pdfThreads + DECODE_THREADS + 8);
   if (tasks > box.tasks) binding.push(`threads: ${tasks} may be needed, the cgroup allows ${box.tasks}`);
@@ -103,21 +102,8 @@ export function sizeWorker(config: Config, box: Box): Sizes {
   };
 }
 
-/** What cannot be read counts as the least that every system in use gives. */
+/** The limit on open files in force is the soft one. */
 export function observeBox(): Box {
-  const files = /^Max open files\s+(\S+)/m.exec(read('/proc/self/limits'))?.[1];
-  return {
-    descriptors: files === 'unlimited' ? 1_048_576 : Number(files) || 1_024,
-    somaxconn: Number(read('/proc/sys/net/core/somaxconn')) || 128,
-    tasks: Number(read('/sys/fs/cgroup/pids.max')) || 32_768,
-    memoryBytes: Number(read('/sys/fs/cgroup/memory.max')) || totalmem(),
-  };
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
-  }
+  const { softDescriptors, somaxconn, tasks, memoryBytes } = observeMachine();
+  return { descriptors: softDescriptors, somaxconn, tasks, memoryBytes };
 }

@@ -7,6 +7,8 @@ export { renderConfigReference } from './config/render-config-reference.ts';
 export { createHttpApp, type HttpAppOptions } from './http/create-http-app.ts';
 export { startingGate } from './http/starting-gate.ts';
 export { createLogger, type Logger } from './logger.ts';
+export { clampSize } from './machine/clamp-size.ts';
+export { observeMachine } from './machine/observe-machine.ts';
 export { createMailbox, type Mailbox } from './mailbox.ts';
 export { monotonicMs } from './monotonic.ts';
 export {

@@ -1,4 +1,5 @@
 import type { Config } from '@pagefleet/contract';
+import { clampSize } from '../machine/clamp-size.ts';
 
 /** What the machine allows; observed by whoever renders. */
 export interface NginxBox {
@@ -29,15 +30,20 @@ const ANSWER_MARGIN_MS = 60_000;
 /** Every limit of nginx from `max_in_flight` and the page deadline (R-003, R-010); no default of its own is in force. */
 export function sizeNginx({ limits }: Config, box: NginxBox): NginxSizes {
   const pages = limits.maxInFlight + (limits.maxQueued || limits.maxInFlight);
-  const wantedConnections = 2 * pages + 1_024;
-  const workerConnections = Math.min(wantedConnections, Math.max(64, box.descriptors - SPARE_DESCRIPTORS));
-  const wantedBacklog = Math.max(511, pages);
-  const backlog = Math.min(wantedBacklog, box.somaxconn);
   const clamped: string[] = [];
-  if (workerConnections < wantedConnections) {
-    clamped.push(`connections ${wantedConnections} → ${workerConnections} by the limit on open files`);
-  }
-  if (backlog < wantedBacklog) clamped.push(`backlog ${wantedBacklog} → ${backlog} by net.core.somaxconn`);
+  const workerConnections = clampSize(
+    {
+      name: 'connections',
+      wanted: 2 * pages + 1_024,
+      most: Math.max(64, box.descriptors - SPARE_DESCRIPTORS),
+      by: 'the limit on open files',
+    },
+    clamped,
+  );
+  const backlog = clampSize(
+    { name: 'backlog', wanted: Math.max(511, pages), most: box.somaxconn, by: 'net.core.somaxconn' },
+    clamped,
+  );
   return {
     workerProcesses: Math.max(1, Math.min(box.cores, MAX_WORKER_PROCESSES)),
     workerConnections,
