@@ -7,42 +7,15 @@ import { createLogger, monotonicMs } from '@pagefleet/runtime';
 import { afterEach, expect } from 'vitest';
 import { createGatewayApp } from './create-gateway-app.ts';
 import { createPod, type Pod } from './pod.ts';
+import { podSettings } from './test-kit/pod-settings.ts';
 
-export const TOKEN = 'f'.repeat(64);
+export const TOKEN = podSettings().token;
 export const PNG = Buffer.from('89504e470d0a1a0a00000000', 'hex');
 const closers: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
-
-const SETTINGS: PodSettings = {
-  clusterId: 'ours',
-  podKey: '0'.repeat(32),
-  keyId: 'k1',
-  pool: 'ocr',
-  name: 'ours-ocr-00000000',
-  width: 1,
-  configHash: 'hash',
-  spot: false,
-  podId: 'local-00000000',
-  token: TOKEN,
-  port: 0,
-  portFile: '',
-  host: '127.0.0.1',
-  deadManMs: 60_000,
-  engine: 'sleep',
-  languages: [],
-  dpi: 200,
-  tesseract: 'auto',
-  pageTimeoutMs: 60_000,
-  sleepMs: 0,
-  maxPixels: 1,
-  maxPageBytes: 1_000,
-  stallMs: 3_000,
-  fatalStallMs: 60_000,
-  logLevel: 'info',
-};
 
 interface Reading {
   readonly page: PageInput;
@@ -57,7 +30,7 @@ export async function startPod(changes: Partial<PodSettings> = {}) {
   const lines: Record<string, unknown>[] = [];
   const engine = { state: 'ready' as EngineState, up: Promise.withResolvers<void>(), endsAtOnce: true };
   const pod: Pod = createPod({
-    settings: { ...SETTINGS, ...changes },
+    settings: podSettings({ maxPageBytes: 1_000, ...changes }),
     monotonicMs,
     logger: createLogger({
       component: 'gateway',

@@ -5,38 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PodSettings } from '@pagefleet/contract';
+import { podSettings } from '@pagefleet/gateway/test-kit';
 import { encodePodSettings, programPath } from '@pagefleet/runtime';
 import { Pool } from 'undici';
 
-export const TOKEN = 'a1'.repeat(32);
-
-const SETTINGS: PodSettings = {
-  clusterId: 'ours',
-  podKey: '0'.repeat(32),
-  keyId: 'k1',
-  pool: 'ocr',
-  name: 'ours-ocr-00000000',
-  width: 2,
-  configHash: 'hash',
-  spot: false,
-  podId: 'local-00000000',
-  token: TOKEN,
-  port: 0,
-  portFile: '',
-  host: '127.0.0.1',
-  deadManMs: 60_000,
-  engine: 'sleep',
-  languages: ['eng'],
-  dpi: 200,
-  tesseract: 'cli',
-  pageTimeoutMs: 60_000,
-  sleepMs: 50,
-  maxPixels: 40_000_000,
-  maxPageBytes: 20_000_000,
-  stallMs: 3_000,
-  fatalStallMs: 60_000,
-  logLevel: 'info',
-};
+export const TOKEN = podSettings().token;
 
 export interface GatewayProcess {
   readonly child: ChildProcess;
@@ -75,7 +48,7 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'gateway-'));
   const logFile = join(dir, 'log');
   const output = openSync(options.output ?? logFile, 'a');
-  const settings = { ...SETTINGS, portFile: join(dir, 'port'), ...options.settings };
+  const settings = podSettings({ width: 2, sleepMs: 50, portFile: join(dir, 'port'), ...options.settings });
   const child = spawn(process.execPath, [programPath('gateway')], {
     detached: true,
     stdio: ['ignore', output, output],
