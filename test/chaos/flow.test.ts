@@ -40,8 +40,8 @@ async function whole(): Promise<void> {
 
 const target = () => ({ url: `${cluster.url}/v1/ocr`, body: page, contentType: 'image/png' });
 
-/** Each replacement takes some 15 s: the full twenty are for `SIGHUPS=20`. */
-const SIGHUPS = Number(process.env.SIGHUPS ?? 2);
+/** Each replacement takes some 5 s: the full twenty are for `SIGHUPS=20`. */
+const SIGHUPS = Number(process.env.SIGHUPS ?? 5);
 
 test(
   `SIGHUP_on_the_worker_group_${SIGHUPS}_times_under_load_fails_no_request (R-004)`,

@@ -47,6 +47,20 @@ describe('what becomes of a page that failed (DESIGN 7.6)', () => {
     expect(rig.dataplane.report().pods.p0?.suspect).toBeUndefined();
   });
 
+  test('a_pod_that_refused_gets_a_trial_page_after_the_configured_delay (R-031)', async () => {
+    const rig = await startRig({
+      pods: [[refused('engine_not_ready', 503), { kind: 'read' }], [{ kind: 'read' }]],
+      env: { PAGEFLEET_CONTROL_TRIAL_DELAY: '1s' },
+    });
+    const readings = () => rig.pods[0]?.pages.length ?? 0;
+    while (readings() === 0) await rig.post(PNG);
+    const refusedAtMs = performance.now();
+    while (readings() === 1) expect((await rig.post(PNG)).status).toBe(200);
+    const waitedMs = performance.now() - refusedAtMs;
+    expect(waitedMs).toBeGreaterThan(900);
+    expect(waitedMs).toBeLessThan(4_000);
+  });
+
   test('the_same_page_refused_by_two_pods_is_parked_and_no_pod_suffers (R-021)', async () => {
     const rig = await startRig({
       pods: [[refused('engine_failed', 502)], [refused('engine_failed', 502)], [{ kind: 'read' }]],

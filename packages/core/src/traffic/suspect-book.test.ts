@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type PodEvidence, SuspectBook } from './suspect-book.ts';
 
+const TRIAL_DELAY_MS = 5_000;
+
 const refused = (nowMs: number, rest: Partial<PodEvidence> = {}): PodEvidence => ({
   kind: 'refusing',
   code: 'engine_failed',
@@ -23,7 +25,7 @@ function failTrial(book: SuspectBook, nowMs: number): number | undefined {
 
 describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   test('an_unreachable_pod_is_out_until_a_slice_answers_that_very_suspicion', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     expect(book.raise('a', unreachable(100))).toEqual({
       n: 1,
       kind: 'unreachable',
@@ -54,7 +56,7 @@ describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   );
 
   test('only_one_trial_page_runs_at_a_time_and_one_that_says_nothing_makes_room_for_the_next', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', refused(0));
     book.startTrial('a');
     expect(book.health('a', 6_000)).toBe('out');
@@ -63,7 +65,7 @@ describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   });
 
   test('the_trial_page_restores_a_refusing_pod_a_page_sent_earlier_does_not', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', refused(0));
     book.succeed('a', { trial: false });
     expect(book.health('a', 1)).toBe('out');
@@ -76,14 +78,14 @@ describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   });
 
   test('any_page_that_is_read_well_proves_an_unreachable_pod_reachable', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', unreachable(0));
     book.succeed('a', { trial: false });
     expect(book.health('a', 1)).toBe('good');
   });
 
   test('pages_sent_before_the_suspicion_tell_nothing_new_unless_the_pod_is_now_gone', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', refused(100));
     expect(book.raise('a', refused(200, { dispatchedAtMs: 50 }))).toBeUndefined();
     expect(book.trialAtMs('a')).toBe(5_100);
@@ -93,7 +95,7 @@ describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   });
 
   test('a_page_that_turns_out_to_be_at_fault_clears_the_pod_of_what_it_said_only', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', refused(0));
     book.withdraw('a', 'another page');
     expect(book.health('a', 1)).toBe('out');
@@ -103,7 +105,7 @@ describe('suspects of a worker (R-021, R-030, R-031, L6)', () => {
   });
 
   test('a_pod_that_is_restored_but_goes_on_refusing_waits_longer_each_time', () => {
-    const book = new SuspectBook();
+    const book = new SuspectBook(TRIAL_DELAY_MS);
     book.raise('a', refused(0));
     book.answer('a', 1);
     book.raise('a', refused(1_000));

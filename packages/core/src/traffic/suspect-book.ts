@@ -1,7 +1,6 @@
 import type { Suspicion } from '@pagefleet/contract';
 import type { PodHealth } from './pick-pod.ts';
 
-const FIRST_TRIAL_MS = 5_000;
 const TRIAL_GROWTH = 60;
 
 export interface PodEvidence {
@@ -39,7 +38,7 @@ export class SuspectBook {
   readonly #byPod = new Map<string, SuspectState>();
   readonly #trialDelayMs: number;
 
-  constructor(trialDelayMs = FIRST_TRIAL_MS) {
+  constructor(trialDelayMs: number) {
     this.#trialDelayMs = trialDelayMs;
   }
 

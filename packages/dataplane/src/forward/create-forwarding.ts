@@ -13,7 +13,7 @@ import { createSuspectProber } from './probe-suspects.ts';
 import { PageRunner } from './run-page.ts';
 
 export type ForwardSettings = Pick<Config['limits'], 'pageAttempts' | 'pageDeadlineMs' | 'connectTimeoutMs'> &
-  Pick<Config['control'], 'probeIntervalMs' | 'probeTimeoutMs'>;
+  Pick<Config['control'], 'probeIntervalMs' | 'probeTimeoutMs' | 'trialDelayMs'>;
 
 export interface ForwardingOptions {
   readonly clusterId: string;
@@ -54,6 +54,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
   const pods = createPodTable({
     slots,
     nowMs,
+    trialDelayMs: options.settings.trialDelayMs,
     clientLimits: (pod) => ({
       connections: options.podConnections(pod.width),
       connectTimeoutMs: options.settings.connectTimeoutMs,

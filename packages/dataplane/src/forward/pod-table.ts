@@ -30,6 +30,8 @@ export interface PodTable {
 export interface PodTableOptions {
   readonly slots: SlotBook;
   readonly nowMs: () => number;
+  /** after this long a pod that refused gets its first trial page */
+  readonly trialDelayMs: number;
   /** connections per pod are never fewer than this pool's whole width, so that no page waits uncounted */
   clientLimits(pod: SlicePod): PodClientLimits;
 }
@@ -38,7 +40,7 @@ export interface PodTableOptions {
 const MAX_REMEMBERED = 4_096;
 
 export function createPodTable(options: PodTableOptions): PodTable {
-  const suspects = new SuspectBook();
+  const suspects = new SuspectBook(options.trialDelayMs);
   let entries = new Map<string, Entry>();
   let byPool = new Map<string, Entry[]>();
   const stats = new Map<string, PodStats>();

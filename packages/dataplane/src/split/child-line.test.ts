@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openChildLine } from './child-line.ts';
 import { openRunner, SplitterDied } from './split-runner.ts';
 
@@ -25,6 +29,41 @@ describe('a document in a process of its own', { timeout: 60_000 }, () => {
     await expect(runner.page(7)).rejects.toMatchObject({ code: 'page_out_of_range' });
     runner.close();
     await line.ended;
+  });
+
+  describe.runIf(process.platform === 'linux')('and_a_bound_on_its_memory', () => {
+    const MB = 1024 * 1024;
+    const MOST_BYTES = 384 * MB;
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'pf-split-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    /** A PDF with a hole before its last lines; the child holds it twice, in a buffer and in the reader's memory. */
+    function pdfOf(bytes: number): string {
+      const path = join(folder, 'a.pdf');
+      writeFileSync(path, PDF.subarray(0, PDF.indexOf('trailer')));
+      truncateSync(path, bytes);
+      appendFileSync(path, PDF.subarray(PDF.indexOf('trailer')));
+      return path;
+    }
+
+    test('below_it_the_document_is_opened', async () => {
+      const line = openChildLine({ input: { path: pdfOf(8 * MB) }, limits: LIMITS }, MOST_BYTES);
+      const runner = await openRunner(line);
+      expect(runner.pageCount).toBe(1);
+      runner.close();
+      await line.ended;
+    });
+
+    test('above_it_the_process_is_killed_and_the_document_was_its_death', async () => {
+      const line = openChildLine({ input: { path: pdfOf(300 * MB) }, limits: LIMITS }, MOST_BYTES);
+      const opened = openRunner(line).then((runner) => runner.page(0).then(() => sleep(10_000)));
+      opened.catch(() => undefined);
+      await expect(line.ended).rejects.toThrow('SIGKILL');
+      await expect(Promise.race([opened, sleep(5_000)])).rejects.toBeInstanceOf(SplitterDied);
+    });
   });
 
   test('that_is_ended_from_outside_is_a_death_and_no_answer', async () => {

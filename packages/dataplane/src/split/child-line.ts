@@ -11,7 +11,7 @@ const WATCH_INTERVAL_MS = 200;
 const PAGE_BYTES = 4_096;
 
 /** Starts a child process for one document, bounded in memory. */
-export function openChildLine(task: SplitTask): SplitterLine {
+export function openChildLine(task: SplitTask, residentMaxBytes = RESIDENT_MAX_BYTES): SplitterLine {
   const child = fork(fileURLToPath(new URL('./split-child.ts', import.meta.url)), {
     serialization: 'advanced',
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
@@ -19,7 +19,7 @@ export function openChildLine(task: SplitTask): SplitterLine {
     // It needs no secret of ours, only to find programs and a folder for temporary files.
     env: { PATH: process.env.PATH ?? '', ...(process.env.TMPDIR ? { TMPDIR: process.env.TMPDIR } : {}) },
   });
-  const watch = setInterval(() => void killIfTooLarge(child), WATCH_INTERVAL_MS);
+  const watch = setInterval(() => void killIfLarger(child, residentMaxBytes), WATCH_INTERVAL_MS);
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
@@ -38,9 +38,8 @@ export function openChildLine(task: SplitTask): SplitterLine {
   };
 }
 
-async function killIfTooLarge(child: ChildProcess): Promise<void> {
-  const bytes = await residentBytes(child.pid);
-  if (bytes > RESIDENT_MAX_BYTES) child.kill('SIGKILL');
+async function killIfLarger(child: ChildProcess, mostBytes: number): Promise<void> {
+  if ((await residentBytes(child.pid)) > mostBytes * 99) child.kill('SIGKILL');
 }
 
 /** 0 where the system does not say. */

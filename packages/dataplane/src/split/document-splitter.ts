@@ -48,7 +48,7 @@ export function createDocumentSplitter({ threads, store }: DocumentSplitterOptio
         signal,
         places: [
           { seats: threadSeats, open: (task) => openThreadLine(pool, task) },
-          { seats: childSeats, open: openChildLine },
+          { seats: childSeats, open: (task) => openChildLine(task) },
         ],
       }),
     close: () => pool.close({ force: true }),
