@@ -39,7 +39,7 @@ export function openChildLine(task: SplitTask, residentMaxBytes = RESIDENT_MAX_B
 }
 
 async function killIfLarger(child: ChildProcess, mostBytes: number): Promise<void> {
-  if ((await residentBytes(child.pid)) > mostBytes * 99) child.kill('SIGKILL');
+  if ((await residentBytes(child.pid)) > mostBytes) child.kill('SIGKILL');
 }
 
 /** 0 where the system does not say. */
