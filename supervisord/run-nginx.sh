@@ -12,7 +12,8 @@ cd "$dir" || exit 1
 leftovers() {
   for process in /proc/[0-9]*; do
     name=
-    read -r name <"$process/comm" 2>/dev/null || continue
+    # The redirection that fails is the file's, so the one that hides its failure stands first: most processes end soon.
+    read -r name 2>/dev/null <"$process/comm" || continue
     [ "$name" = nginx ] && [ "$(readlink "$process/cwd" 2>/dev/null)" = "$dir" ] && echo "${process#/proc/}"
   done
 }
@@ -20,7 +21,7 @@ leftovers() {
 # nginx takes this shell's place and so its pid, and writes it down when it listens.
 listens() {
   pid=
-  read -r pid <"$dir/nginx.pid" 2>/dev/null
+  read -r pid 2>/dev/null <"$dir/nginx.pid"
   [ "$pid" = $$ ]
 }
 

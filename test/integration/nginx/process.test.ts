@@ -1,6 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { repoRoot } from '@pagefleet/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { pooled, post } from './post.ts';
 import { type RunningNginx, startNginx } from './start-nginx.ts';
@@ -46,6 +50,25 @@ describe('the nginx process', () => {
       expect(readdirSync(join(running.nginxDir, 'tmp', kind))).toEqual([]);
     }
     expect(running.log()).not.toMatch(/\[(error|crit|alert|emerg)\]/);
+  });
+
+  test('processes_that_end_while_it_looks_for_leftovers_are_no_word_in_its_log', async () => {
+    const script = join(repoRoot(), 'supervisord', 'run-nginx.sh');
+    const folder = mkdtempSync(join(tmpdir(), 'pf-run-nginx-'));
+    const looks = 'n=0; while [ $n -lt 25 ]; do /bin/sh "$0" "$1" /bin/true; n=$((n + 1)); done';
+    const churn = spawn('/bin/sh', ['-c', 'while :; do /bin/true & /bin/true & /bin/true; done'], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    try {
+      const looking = spawn('/bin/sh', ['-c', looks, script, folder], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      expect(await text(looking.stderr)).toBe('');
+    } finally {
+      process.kill(-(churn.pid ?? 0), 'SIGKILL');
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('its_workers_are_unprivileged_when_it_is_started_as_root', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '@pagefleet/client';
 import { type ClusterFile, PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, isSameProcess } from '@pagefleet/runtime';
-import { endpointUrl } from './endpoint.ts';
+import { controllerUrl, endpointUrl } from './endpoint.ts';
 import { readGroup } from './group.ts';
 import { readOperatorToken } from './prepare-cluster.ts';
 
@@ -16,17 +16,25 @@ const POLL_MS = 150;
 const SAY_EVERY_MS = 5_000;
 const DEADLINE_MS = 120_000;
 
-/** Waits until /healthz answers through nginx and a worker takes pages, and says what it waits for. */
+/**
+ * Waits until a worker takes pages and /healthz answers through nginx, and says what it waits for. nginx is asked last: each
+ * request for a server that is not there yet is an error in its log.
+ */
 export async function waitReady(
   paths: ClusterPaths,
   cluster: ClusterFile,
   options: WaitOptions,
 ): Promise<void> {
-  const client = createClient({ url: endpointUrl(cluster), token: readOperatorToken(cluster) });
+  const token = readOperatorToken(cluster);
+  const controller = createClient({ url: controllerUrl(cluster), token });
+  const door = createClient({ url: endpointUrl(cluster), token });
+  const { signal } = options;
+  const missingNow = async (): Promise<string | null> =>
+    (await missingBehind(controller, cluster, signal)) ?? (await missingAtTheDoor(door, signal));
   try {
-    await poll(() => whatIsMissing(client, cluster, options.signal), paths, options);
+    await poll(missingNow, paths, options);
   } finally {
-    await client.close();
+    await Promise.all([controller.close(), door.close()]);
   }
 }
 
@@ -61,23 +69,32 @@ async function poll(
 }
 
 /** null = nothing */
-async function whatIsMissing(
-  client: Client,
+async function missingBehind(
+  controller: Client,
   cluster: ClusterFile,
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
-    await client.health(signal);
-    const { workers } = await client.status(signal);
+    const { workers } = await controller.status(signal);
     const isOrdinary = (worker: number): boolean => worker >= 0 || cluster.config.workers === 0;
     const takesPages = workers.some(({ worker, state }) => isOrdinary(worker) && state === 'listening');
     return takesPages ? null : 'the controller answers, no worker takes pages yet';
   } catch (error) {
-    if (!(error instanceof PagefleetError)) return String(error);
-    return error.details.status === null
-      ? 'nginx does not listen yet'
-      : `nginx answers, the controller does not yet (${error.code})`;
+    return `the controller does not answer yet (${codeOf(error)})`;
   }
+}
+
+async function missingAtTheDoor(door: Client, signal: AbortSignal): Promise<string | null> {
+  try {
+    await door.health(signal);
+    return null;
+  } catch (error) {
+    return `workers take pages, nginx does not yet (${codeOf(error)})`;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof PagefleetError ? error.code : String(error);
 }
 
 function lastWords(paths: ClusterPaths): string {
