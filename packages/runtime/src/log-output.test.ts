@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -77,6 +78,32 @@ describe('the output of a logger', () => {
     child.stdout?.destroy();
     stdin.write('go');
     expect(await codeWithin(child, 20_000)).toBe(7);
+  });
+});
+
+describe('a successor of the reader', () => {
+  it('takes_every_line_that_the_reader_did_not', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pagefleet-log-'));
+    const file = join(folder, 'orphans.log');
+    const { child, stdin } = start(`
+      createLogger({ component: 'x', level: 'info', successorFile: ${JSON.stringify(file)} });
+      logger.info('first');
+      process.stdin.once('data', async () => {
+        for (let n = 0; n < 100; n += 1) { logger.info({ n }, 'more'); await sleep(1); }
+        logger.info('last');
+        process.exit(7);
+      });`);
+    await once(child.stdout as Readable, 'data');
+    child.stdout?.destroy();
+    stdin.write('go');
+    expect(await codeWithin(child, 20_000)).toBe(7);
+    const events = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(events).toEqual([...Array.from({ length: 100 }, () => 'more'), 'last']);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    rmSync(folder, { recursive: true });
   });
 });
 

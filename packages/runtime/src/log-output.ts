@@ -1,4 +1,4 @@
-import { fstatSync, write, writeSync } from 'node:fs';
+import { fstatSync, openSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 
@@ -24,8 +24,9 @@ export function logOutputOf(fd: number): LogOutput {
  * Lines to a descriptor, in the background. A full disk and a reader that does not read cost lines, never the process: not
  * while it runs and not when it ends. What was lost is said by the next line that can be written.
  */
-class LogOutput {
-  readonly #fd: number;
+export class LogOutput {
+  #fd: number;
+  #successor: string | null = null;
   #waiting: string[] = [];
   #waitingChars = 0;
   /** what of the chunk in hand is not written yet, and the lines it stands for */
@@ -40,6 +41,11 @@ class LogOutput {
     this.#fd = fd;
     dontBlock(fd);
     process.on('exit', () => this.#finishNow());
+  }
+
+  /** A reader that goes away, as a supervisor's does when our parent has died, is followed by this file. */
+  succeededBy(file: string): void {
+    this.#successor = file;
   }
 
   write(line: string): void {
@@ -106,6 +112,7 @@ class LogOutput {
       setTimeout(() => this.#next(), FULL_PIPE_RETRY_MS).unref();
       return;
     }
+    if (code === 'EPIPE' && this.#openSuccessor()) return;
     this.#lost += this.#chunkLines;
     this.#chunk = EMPTY;
     if (code !== 'EPIPE') return;
@@ -113,6 +120,18 @@ class LogOutput {
     this.#state = 'gone';
     this.#waiting = [];
     for (const done of this.#onIdle.splice(0)) done();
+  }
+
+  #openSuccessor(): boolean {
+    if (this.#successor === null) return false;
+    try {
+      this.#fd = openSync(this.#successor, 'a', 0o600);
+    } catch {
+      return false;
+    }
+    this.#successor = null;
+    this.#isMidLine = false;
+    return true;
   }
 
   /** The process ends: no callback comes any more. What a thread of the pool holds now, it still writes. */
@@ -124,7 +143,9 @@ class LogOutput {
       try {
         this.#onWritten(writeSync(this.#fd, this.#chunk));
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > deadlineMs) return;
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'EPIPE' && this.#openSuccessor()) continue;
+        if (code !== 'EAGAIN' || performance.now() > deadlineMs) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_POLL_MS);
       }
     }

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { logOutputOf } from './log-output.ts';
+import { LogOutput, logOutputOf } from './log-output.ts';
 import { redact } from './redact.ts';
 
 export type Logger = pino.Logger;
@@ -10,6 +10,8 @@ export interface LoggerOptions {
   readonly bindings?: Record<string, unknown>;
   /** descriptor or stream; standard output if left out */
   readonly destination?: number | pino.DestinationStream;
+  /** takes the lines when nobody reads the destination any more */
+  readonly successorFile?: string;
 }
 
 /**
@@ -17,8 +19,9 @@ export interface LoggerOptions {
  * a full pipe must not hold up the loop.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { destination = 1 } = options;
+  const { destination = 1, successorFile } = options;
   const stream = typeof destination === 'number' ? logOutputOf(destination) : destination;
+  if (stream instanceof LogOutput && successorFile !== undefined) stream.succeededBy(successorFile);
   const logger = pino(
     {
       level: options.level,

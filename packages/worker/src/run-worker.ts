@@ -47,6 +47,8 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     component: worker < 0 ? 'forwarder' : 'worker',
     level: config.logLevel,
     bindings: { worker, bootId },
+    // A worker outlives its primary, and with that the pipe that supervisord read.
+    successorFile: clusterPaths(cluster.stateDir).logFile('orphans'),
   });
   startWatchdog({
     name: `worker ${worker}`,

@@ -55,7 +55,7 @@ describe('the end of a real gateway', () => {
   });
 
   it('a_pod_that_nobody_speaks_to_ends_itself (R-044)', async () => {
-    const gateway = start({ settings: { deadManMs: 1_000 } });
+    const gateway = start({ settings: { deadManMs: 3_000 } });
     await gateway.port();
     const exit = await Promise.race([gateway.exited, sleep(40_000)]);
     expect(exit).toEqual({ code: 0, signal: null });
