@@ -100,6 +100,11 @@ describe('what a page does after a failure (DESIGN 7.6, R-021, R-026, L14)', () 
     expect(decision.kind === 'dispatch' && decision.pauseMs).toBeGreaterThan(0);
   });
 
+  test('a_page_that_our_shortage_kept_back_to_its_deadline_is_told_so_and_not_that_it_took_too_long (R-026)', () => {
+    const attempts = [attempt('a', { kind: 'not_sent' }), attempt('a', { kind: 'shortage' })];
+    expect(decideRetry(attempts, budget, 1_000)).toEqual({ kind: 'fail', code: 'local_shortage' });
+  });
+
   test('a_page_cut_off_is_sent_again_only_when_its_reading_is_known_to_be_over', () => {
     const cut = attempt('a', { kind: 'cut' });
     expect(decideRetry([cut], budget, 0)).toEqual({

@@ -44,7 +44,7 @@ export function decideRetry(attempts: readonly Attempt[], budget: RetryBudget, n
   if (blaming.size >= PODS_THAT_MAKE_IT_THE_PAGES_FAULT) {
     return { kind: 'park', code: 'page_parked', clear: [...blaming] };
   }
-  if (nowMs >= budget.deadlineAtMs) return { kind: 'fail', code: 'page_deadline' };
+  if (nowMs >= budget.deadlineAtMs) return { kind: 'fail', code: codeAtDeadline(verdict) };
 
   const counted = attempts.filter((a) => a.verdict.counted);
   if (counted.length >= budget.maxAttempts) return { kind: 'fail', code: verdict.code };
@@ -53,4 +53,9 @@ export function decideRetry(attempts: readonly Attempt[], budget: RetryBudget, n
   if (open) return { kind: 'confirm_over', podId: open.podId, dispatchId: open.dispatchId };
 
   return { kind: 'dispatch', exclude: new Set(counted.map((a) => a.podId)), pauseMs: verdict.pauseMs };
+}
+
+/** A page that a shortage of ours kept from every pod did not take too long: it never ran. */
+function codeAtDeadline({ code }: FailureVerdict): ErrorCode {
+  return code === 'local_shortage' ? code : 'page_deadline';
 }

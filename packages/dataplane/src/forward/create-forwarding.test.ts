@@ -159,4 +159,17 @@ describe('a shortage of ours (R-026)', () => {
     expect(await count('pagefleet_shortages_total')).toBe(1);
     expect(forwarding.withdraw(page)).toBe(true);
   });
+
+  test('that_lasts_to_the_deadline_is_told_by_its_own_code_with_the_limit', async () => {
+    const { clock, slots, forwarding } = forwardingAt(0);
+    forwarding.pods.apply([podOf('a')]);
+    await forwarding.pods.find('a')?.client.destroy();
+    const outcomes: PageOutcome[] = [];
+    forwarding.submit(pageOf('p', outcomes));
+    clock.nowMs = PAGE_DEADLINE_MS;
+    await expect.poll(() => outcomes).toHaveLength(1);
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'local_shortage' } }]);
+    expect(outcomes[0]?.kind === 'failed' && outcomes[0].error.message).toContain('connections');
+    expect(slots.total).toBe(0);
+  });
 });

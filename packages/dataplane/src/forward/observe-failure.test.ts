@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { observeFailure, observeStatus, parseRefusal } from './observe-failure.ts';
+import { limitOf, observeFailure, observeStatus, parseRefusal } from './observe-failure.ts';
 
 const failure = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code, ...(syscall ? { syscall } : {}) });
@@ -29,6 +29,14 @@ describe('what a failed dispatch is (R-026, L14)', () => {
     for (const strange of [null, undefined, 'text', new Error('x')])
       expect(observeFailure(strange, null)).toEqual({ kind: 'cut' });
   });
+});
+
+describe('the limit of a shortage (R-026)', () => {
+  test.each([
+    ['EMFILE', 'open files of this process (EMFILE)'],
+    ['UND_ERR_CLOSED', 'connections of this process'],
+    [null, 'connections of this process'],
+  ])('of_%s_is_named', (reason, limit) => expect(limitOf(reason)).toBe(limit));
 });
 
 describe('what a pod says', () => {

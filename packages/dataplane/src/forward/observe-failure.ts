@@ -4,8 +4,15 @@ import type { PageFailure } from '@pagefleet/core';
 /** Why we ended a dispatch; the reason of its abort signal. */
 export type StopReason = 'client_gone' | 'timed_out' | 'cancelled';
 
-/** Shortages of this machine (R-026): descriptors, ports, buffers, memory, our own connections. */
-const SHORTAGE = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']);
+/** Shortages of this machine (R-026), each with the limit that was reached. */
+const SHORTAGES: Readonly<Record<string, string>> = {
+  EMFILE: 'open files of this process',
+  ENFILE: 'open files of this machine',
+  ENOBUFS: 'network buffers of this machine',
+  ENOMEM: 'memory of this machine',
+  EADDRNOTAVAIL: 'local ports of this machine',
+  EAGAIN: 'threads or buffers of this machine',
+};
 const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -22,11 +29,17 @@ const CLOSED_BY_US = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 export function observeFailure(error: unknown, stopped: StopReason | null): PageFailure {
   if (stopped) return { kind: stopped };
   const { code = '', syscall = '' } = (error ?? {}) as NodeJS.ErrnoException;
-  if (SHORTAGE.has(code) || CLOSED_BY_US.has(code)) return { kind: 'shortage' };
+  if (Object.hasOwn(SHORTAGES, code) || CLOSED_BY_US.has(code)) return { kind: 'shortage' };
   if (NOT_CONNECTED.has(code) || syscall === 'connect') return { kind: 'not_sent' };
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return { kind: 'timed_out' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'bad_answer' };
   return { kind: 'cut' };
+}
+
+/** For a shortage: the limit that was reached, in words that the client may see. `reason` is the system's own word. */
+export function limitOf(reason: string | null): string {
+  const limit = reason === null ? undefined : SHORTAGES[reason];
+  return limit === undefined ? 'connections of this process' : `${limit} (${reason})`;
 }
 
 /** What a pod says about a page it did not read, as its gateway writes it. */

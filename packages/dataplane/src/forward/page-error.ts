@@ -1,6 +1,10 @@
 import { ERRORS, type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import type { Attempt, RetryDecision } from '@pagefleet/core';
-import { isRequestFault, type PodRefusal } from './observe-failure.ts';
+import { isRequestFault, limitOf } from './observe-failure.ts';
+import type { FailedDispatch } from './send-page.ts';
+
+/** Those that cost nothing may be thousands. */
+const ATTEMPTS_TOLD = 10;
 
 type FinalDecision = Exclude<RetryDecision, { kind: 'dispatch' }>;
 
@@ -8,17 +12,26 @@ type FinalDecision = Exclude<RetryDecision, { kind: 'dispatch' }>;
 export function pageError(
   decision: FinalDecision,
   attempts: readonly Attempt[],
-  refusal: PodRefusal | null,
+  { refusal, reason }: Pick<FailedDispatch, 'refusal' | 'reason'>,
 ): PagefleetError {
   if (decision.kind === 'drop') return clientGone();
   // An open reading has been asked after, and learnt about or given up, before anything is decided.
   const code: ErrorCode = decision.kind === 'confirm_over' ? 'pod_failed' : decision.code;
-  const details = { attempts: attempts.map(({ verdict }) => verdict.code) };
+  const details = { attempts: attempts.slice(-ATTEMPTS_TOLD).map(({ verdict }) => verdict.code) };
   const said = refusal?.message ?? null;
   if (decision.kind === 'report' && isRequestFault(refusal)) {
     return new PagefleetError('bad_request', said ?? ERRORS.bad_request.doc, {
       details: { param: 'languages' },
     });
+  }
+  if (code === 'local_shortage') {
+    return new PagefleetError(
+      code,
+      `the page could not be sent for want of ${limitOf(reason)}; no pod is at fault`,
+      {
+        details,
+      },
+    );
   }
   if (code === 'page_parked' && said !== null) {
     return new PagefleetError(code, `two pods failed on this page; the last one said: ${said}`, { details });

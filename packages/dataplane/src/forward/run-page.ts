@@ -6,7 +6,6 @@ import type { PageJob, PageOutcome } from '../queue/page-job.ts';
 import type { ForwardSettings } from './create-forwarding.ts';
 import type { PlacedPage } from './dispatcher.ts';
 import { type EndingProof, endReading } from './end-reading.ts';
-import type { PodRefusal } from './observe-failure.ts';
 import { clientGone, pageError } from './page-error.ts';
 import type { PodTable } from './pod-table.ts';
 import { type FailedDispatch, sendPage } from './send-page.ts';
@@ -79,7 +78,7 @@ export class PageRunner {
     job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
     if (verdict.counted) pod.stats.used += 1;
     this.#release(placed);
-    this.#act(job, failed.refusal);
+    this.#act(job, failed);
   }
 
   /** Three failed probes end a pod and two listings prove it: by then it is known, or never will be. */
@@ -94,7 +93,7 @@ export class PageRunner {
     };
   }
 
-  #act(job: PageJob, refusal: PodRefusal | null): void {
+  #act(job: PageJob, failed: FailedDispatch): void {
     const { pods, metrics, nowMs, settings, putBack } = this.#options;
     if (job.signal.aborted) {
       this.#fail(job, clientGone());
@@ -109,7 +108,7 @@ export class PageRunner {
       return;
     }
     if (decision.kind === 'park') for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
-    this.#fail(job, pageError(decision, job.attempts, refusal));
+    this.#fail(job, pageError(decision, job.attempts, failed));
   }
 
   #recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
