@@ -66,6 +66,30 @@ describe('a document in a process of its own', { timeout: 60_000 }, () => {
     });
   });
 
+  describe('whose_process_is_not_there', () => {
+    const node = process.execPath;
+    afterEach(() => {
+      process.execPath = node;
+    });
+
+    test('because_none_can_be_started_is_not_damaged: the_shortage_is_ours (R-026)', async () => {
+      process.execPath = join(tmpdir(), 'no-such-node');
+      const opening = openRunner(openChildLine({ input: { bytes: PDF }, limits: LIMITS }));
+      await expect(opening).rejects.toMatchObject({ code: 'local_shortage' });
+    });
+
+    test('any_more_may_be_asked_on_without_harm_to_ours (R-008)', async () => {
+      const line = openChildLine({ input: { bytes: PDF }, limits: LIMITS });
+      await openRunner(line);
+      line.kill();
+      // The loop is held up, so that its pipe is broken before its exit is heard of.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      for (let asks = 0; asks < 3; asks += 1) line.ask({ kind: 'page', index: 0 });
+      await expect(line.ended).rejects.toThrow();
+      await sleep(100);
+    });
+  });
+
   test('that_is_ended_from_outside_is_a_death_and_no_answer', async () => {
     const line = openChildLine({ input: { bytes: PDF }, limits: LIMITS });
     const runner = await openRunner(line);

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { SplitAnswer, SplitTask } from './split-messages.ts';
+import { PagefleetError } from '@pagefleet/contract';
+import type { SplitAnswer, SplitAsk, SplitTask } from './split-messages.ts';
 import type { SplitterLine } from './split-runner.ts';
 
 /** JavaScript's own memory; WebAssembly's is outside of it, so the whole is watched as well. */
@@ -21,21 +22,33 @@ export function openChildLine(task: SplitTask, residentMaxBytes = RESIDENT_MAX_B
   });
   const watch = setInterval(() => void killIfLarger(child, residentMaxBytes), WATCH_INTERVAL_MS);
   const ended = new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
+    // More than one may come, and one that nobody hears ends the worker.
+    child.on('error', (cause) => reject(child.pid === undefined ? notStarted(cause) : cause));
     child.once('exit', (code, signal) => {
       if (code === 0) resolve();
       else reject(new Error(`the child ended with ${signal ?? code}`));
     });
   }).finally(() => clearInterval(watch));
-  child.send(task);
+  // A child that is gone, or never was, does not hear it; its end is told by `ended`.
+  const ask = (message: SplitTask | SplitAsk): void => {
+    if (child.connected) child.send(message, () => undefined);
+  };
+  ask(task);
   return {
-    ask(ask) {
-      if (child.connected) child.send(ask);
-    },
+    ask,
     onAnswer: (take) => child.on('message', (answer) => take(answer as SplitAnswer)),
     ended,
     kill: () => child.kill('SIGKILL'),
   };
+}
+
+function notStarted(cause: Error): PagefleetError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return new PagefleetError(
+    'local_shortage',
+    `no process could be started to open the document in (${code ?? cause.name})`,
+    { cause },
+  );
 }
 
 async function killIfLarger(child: ChildProcess, mostBytes: number): Promise<void> {

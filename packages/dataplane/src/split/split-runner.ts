@@ -36,10 +36,11 @@ export async function openRunner(line: SplitterLine): Promise<SplitRunner> {
   let waiting: PromiseWithResolvers<SplitAnswer> | null = null;
   const ended = line.ended.then(
     () => new SplitterDied('the splitter ended'),
-    (cause) => new SplitterDied('the splitter died', cause),
+    // One that never began to work died of nothing in the document.
+    (cause) => (cause instanceof PagefleetError ? cause : new SplitterDied('the splitter died', cause)),
   );
   line.onAnswer((answer) => waiting?.resolve(answer));
-  void ended.then((died) => waiting?.reject(died));
+  void ended.then((why) => waiting?.reject(why));
 
   async function answerTo(ask: SplitAsk | null): Promise<SplitAnswer> {
     const answer = Promise.withResolvers<SplitAnswer>();
