@@ -5,6 +5,7 @@ import { type FromWorker, parseFromWorker, type ToWorker } from './worker-messag
 
 /** A forked worker process, as the group sees it. */
 export interface MemberProcess {
+  /** 0 when it could not be started; its exit is told all the same */
   readonly pid: number;
   send(message: ToWorker): void;
   onMessage(take: (message: FromWorker) => void): void;
@@ -38,6 +39,10 @@ function memberOf(forked: Worker): MemberProcess {
     },
     onExit(take) {
       forked.process.once('exit', (code, signal) => take({ code, signal }));
+      // A process that was never started ends with an error instead; one that runs may have errors and live on.
+      forked.on('error', () => {
+        if (forked.process.pid === undefined) take({ code: null, signal: null });
+      });
     },
     kill: () => void forked.process.kill('SIGKILL'),
   };

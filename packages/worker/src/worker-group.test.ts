@@ -21,7 +21,7 @@ interface Fake {
   killed: boolean;
 }
 
-function groupOf(workers: number, answersPings = true) {
+function groupOf(workers: number, answersPings = true, pidOf = (n: number) => 100 + n) {
   const forked: Fake[] = [];
   const portsTaken: number[] = [];
   const roster = createRosterBook({ group: 'workers', primaryId: 'p', nowMs: () => 0 });
@@ -45,7 +45,7 @@ function groupOf(workers: number, answersPings = true) {
       };
       forked.push(fake);
       const process: MemberProcess = {
-        pid: 100 + forked.length,
+        pid: pidOf(forked.length),
         send(message) {
           fake.told.push(message.kind);
           if (message.kind === 'ping' && answersPings) say({ kind: 'pong' });
@@ -125,6 +125,19 @@ describe('the worker group', () => {
     expect(states()).toEqual([
       [at(0).bootId, 'listening'],
       [at(1).bootId, 'exited'],
+    ]);
+  });
+
+  test('a_worker_that_could_not_be_started_is_in_no_roster_and_is_tried_again (R-008)', async () => {
+    const { group, forked, at, states } = groupOf(2, true, (n) => (n === 2 ? 0 : 100 + n));
+    group.start();
+    at(1).exit(null);
+    expect(states()).toEqual([[at(0).bootId, 'starting']]);
+    await tick(100);
+    expect(forked).toHaveLength(3);
+    expect(states()).toEqual([
+      [at(0).bootId, 'starting'],
+      [at(2).bootId, 'starting'],
     ]);
   });
 

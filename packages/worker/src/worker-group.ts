@@ -92,8 +92,9 @@ export class WorkerGroup {
       exited: Promise.withResolvers(),
     };
     this.#members.set(bootId, member);
-    roster.set({ bootId, worker, port: ports[worker] ?? 0, pid: member.process.pid, state: 'starting' });
-    logger.info({ bootId, worker, child: member.process.pid }, 'worker_started');
+    const { pid } = member.process;
+    if (pid > 0) roster.set({ bootId, worker, port: ports[worker] ?? 0, pid, state: 'starting' });
+    logger.info({ bootId, worker, child: pid }, 'worker_started');
     this.#listenTo(member);
     onChange();
     return member;
