@@ -34,15 +34,21 @@ const STEP_TIMEOUT_MS = 30_000;
 /** Waits for the document to be opened. Rejects like `page`. */
 export async function openRunner(line: SplitterLine): Promise<SplitRunner> {
   let waiting: PromiseWithResolvers<SplitAnswer> | null = null;
+  /** why there will be no more answers */
+  let over: Error | null = null;
   const ended = line.ended.then(
     () => new SplitterDied('the splitter ended'),
     // One that never began to work died of nothing in the document.
     (cause) => (cause instanceof PagefleetError ? cause : new SplitterDied('the splitter died', cause)),
   );
   line.onAnswer((answer) => waiting?.resolve(answer));
-  void ended.then((why) => waiting?.reject(why));
+  void ended.then((why) => {
+    over = why;
+    waiting?.reject(why);
+  });
 
   async function answerTo(ask: SplitAsk | null): Promise<SplitAnswer> {
+    if (over) throw over;
     const answer = Promise.withResolvers<SplitAnswer>();
     waiting = answer;
     const timer = setTimeout(() => {

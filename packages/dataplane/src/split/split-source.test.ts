@@ -18,7 +18,9 @@ function line(answer: (index: number | 'open') => SplitAnswer | 'die'): Splitter
     if (said === 'die') ended.reject(new Error('dead'));
     else queueMicrotask(() => take(said));
   };
-  ended.promise.catch(() => undefined);
+  ended.promise.catch(() => {
+    take = () => undefined;
+  });
   queueMicrotask(() => say(answer('open')));
   return {
     ask: (ask) => (ask.kind === 'page' ? say(answer(ask.index)) : ended.resolve()),
@@ -73,6 +75,14 @@ describe('a document that brings down its splitter', () => {
     );
     expect(opened.pageCount).toBe(5);
     for (const index of [0, 1, 2]) expect(text(await opened.page(index, live))).toBe(`p${index}`);
+  });
+
+  test('while_no_page_is_asked_for_goes_on_without_waiting_for_an_answer', async () => {
+    const first = good();
+    const opened = await source(() => first, good);
+    first.kill();
+    await expect(first.ended).rejects.toThrow('killed');
+    expect(text(await opened.page(0, live))).toBe('p0');
   });
 
   test('is_damaged_when_it_cannot_be_opened_anywhere', async () => {
