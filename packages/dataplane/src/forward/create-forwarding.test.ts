@@ -103,6 +103,22 @@ describe('the sweep of old slots (R-020)', () => {
   });
 });
 
+describe('a fault of ours while a page is dispatched (R-020)', () => {
+  test('gives_the_slot_back_and_fails_the_page_instead_of_leaving_both_to_the_sweep', async () => {
+    const { slots, events, forwarding } = forwardingAt(0);
+    forwarding.pods.apply([podOf('a')]);
+    forwarding.pods.suspects.raise = () => {
+      throw new Error('a fault of ours');
+    };
+    const outcomes: PageOutcome[] = [];
+    forwarding.submit(pageOf('p', outcomes));
+    await expect.poll(() => outcomes).toHaveLength(1);
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'internal' } }]);
+    expect(slots.total).toBe(0);
+    expect(events.map(([event]) => event)).toContain('page_run_failed');
+  });
+});
+
 describe('pages without a pod', () => {
   const HOPELESS_MS = BOOT_DEADLINE_MS + PAGE_DEADLINE_MS;
 

@@ -79,10 +79,7 @@ export function createForwarding(options: ForwardingOptions): Forwarding {
     nowMs,
     maxInFlight: options.maxInFlight,
     suspendedUntilMs: options.pools.suspendedUntilMs,
-    run: (placed) =>
-      void runner
-        .run(placed)
-        .catch((err) => logger.error({ err, page: placed.dispatchId }, 'page_run_failed')),
+    run: (placed) => void runner.run(placed),
   });
   const emptyPools = createEmptyPools({ ...options, pods });
   const prober = createSuspectProber({ ...options, pods, onRestored: wake });

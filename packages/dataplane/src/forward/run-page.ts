@@ -1,4 +1,4 @@
-import type { PagefleetError } from '@pagefleet/contract';
+import { PagefleetError } from '@pagefleet/contract';
 import { classifyFailure, decideRetry, type FailureVerdict, type SlotBook } from '@pagefleet/core';
 import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
@@ -39,7 +39,18 @@ export class PageRunner {
     this.#options = options;
   }
 
+  /** Whatever happens, the slot is given back and the page is read, waits again, or has failed. */
   async run(placed: PlacedPage): Promise<void> {
+    try {
+      await this.#dispatch(placed);
+    } catch (err) {
+      this.#options.logger.error({ err, page: placed.dispatchId }, 'page_run_failed');
+      this.#release(placed);
+      this.#fail(placed.job, new PagefleetError('internal', 'a fault of ours', { cause: err }));
+    }
+  }
+
+  async #dispatch(placed: PlacedPage): Promise<void> {
     const { job, pod, dispatchId } = placed;
     const { nowMs, settings, clusterId } = this.#options;
     const sentAtMs = nowMs();

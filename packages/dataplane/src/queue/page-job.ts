@@ -19,7 +19,7 @@ export interface PageJob extends QueueItem {
   readonly requestId: string;
   /** Raised when nobody waits for the page any more. */
   readonly signal: AbortSignal;
-  /** Called exactly once, when no slot is held for the page any more. */
+  /** When no slot is held for the page any more. Later calls do nothing. */
   settle(outcome: PageOutcome): void;
 
   readonly attempts: Attempt[];
