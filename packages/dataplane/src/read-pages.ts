@@ -100,7 +100,11 @@ function createOpenPages(work: DocumentWork, line: PageLine) {
     await line.readAhead.turn(pool, () => line.ownWaiting(pool, caller.name, work.id), signal);
     const giveUnit = await work.ticket.takePage(signal);
     try {
-      return { kind: 'taken', page: await work.source.page(index, signal), giveUnit };
+      const page = await work.source.page(index, signal);
+      // The client may have left meanwhile: nobody would take this page out of the queue again.
+      if (signal.aborted) page.bytes.release();
+      signal.throwIfAborted();
+      return { kind: 'taken', page, giveUnit };
     } catch (cause) {
       giveUnit();
       signal.throwIfAborted();
@@ -126,9 +130,9 @@ function createOpenPages(work: DocumentWork, line: PageLine) {
       exclude: new Set(),
       deadlineAtMs: null,
       settle(outcome) {
+        if (!open.delete(job)) return;
         page.bytes.release();
         giveUnit();
-        open.delete(job);
         over.resolve();
         onOutcome(outcome);
       },
