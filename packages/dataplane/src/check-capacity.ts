@@ -14,10 +14,28 @@ const MAX_RETRY_AFTER_SECONDS = 30;
  * Throws when waiting could not help: the pool takes no pages for a while (R-021), or it has no pod and may rent none
  * (R-022). A pool whose pods are booting takes pages; they wait.
  */
-export function checkCapacity(pool: string, requireFleet: boolean, { pools, pods, nowMs }: Capacity): void {
+export function checkCapacity(pool: string, requireFleet: boolean, capacity: Capacity): void {
+  const refusal = refusalOf(pool, requireFleet, capacity);
+  if (refusal !== null) throw refusal;
+}
+
+/** The pool that reads a document asked of `pool`: that one, or the one it falls back to. Throws like `checkCapacity`. */
+export function choosePool(pool: string, requireFleet: boolean, capacity: Capacity): string {
+  const refusal = refusalOf(pool, requireFleet, capacity);
+  if (refusal === null) return pool;
+  const fallback = requireFleet ? null : capacity.pools.fallbackOf(pool);
+  if (fallback !== null && refusalOf(fallback, requireFleet, capacity) === null) return fallback;
+  throw refusal;
+}
+
+function refusalOf(
+  pool: string,
+  requireFleet: boolean,
+  { pools, pods, nowMs }: Capacity,
+): PagefleetError | null {
   const suspendedMs = pools.suspendedUntilMs(pool) - nowMs();
   if (suspendedMs > 0) {
-    throw new PagefleetError(
+    return new PagefleetError(
       'pool_suspected',
       `most pods of the pool ${pool} refuse pages; it takes none for a while`,
       {
@@ -25,8 +43,8 @@ export function checkCapacity(pool: string, requireFleet: boolean, { pools, pods
       },
     );
   }
-  if (pods.ofPool(pool).length > 0 || !pools.cannotRent(pool)) return;
-  throw new PagefleetError(
+  if (pods.ofPool(pool).length > 0 || !pools.cannotRent(pool)) return null;
+  return new PagefleetError(
     requireFleet ? 'fleet_required' : 'no_capacity',
     `the pool ${pool} has no pod, and max_pods is 0: none will come`,
     { details: { retryAfterSeconds: MAX_RETRY_AFTER_SECONDS } },

@@ -8,6 +8,8 @@ export interface PoolDirectory {
   suspendedUntilMs(pool: string): number;
   /** Renting is off for it: without a pod now it never has one. */
   cannotRent(pool: string): boolean;
+  /** the pool that reads for it while it takes nothing; null = none */
+  fallbackOf(pool: string): string | null;
   apply(pools: readonly SlicePool[]): void;
 }
 
@@ -44,6 +46,7 @@ export function createPoolDirectory(config: Config): PoolDirectory {
     names: () => pools.map((pool) => pool.name),
     suspendedUntilMs: (name) => pools.find((pool) => pool.name === name)?.suspendedUntilMs ?? 0,
     cannotRent: (name) => capped.has(name),
+    fallbackOf: (name) => config.pools.find((pool) => pool.name === name)?.fallback || null,
     apply(next) {
       if (next.length > 0) pools = next;
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config, PagefleetError } from '@pagefleet/contract';
 import type { Entered } from './admit/enter.ts';
-import { type Capacity, checkCapacity } from './check-capacity.ts';
+import { type Capacity, choosePool } from './check-capacity.ts';
 import type { DemandEntry } from './demand-book.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
 import type { PageOutcome } from './queue/page-job.ts';
@@ -56,9 +56,8 @@ async function readDocument(
 ): Promise<Omit<DocumentEnd, 'error'>> {
   const { exchange, entered, demand } = work;
   const { model, requireFleet } = document.options;
-  const pool = options.capacity.pools.poolOf(model);
+  const pool = choosePool(options.capacity.pools.poolOf(model), requireFleet, options.capacity);
   demand.set(pool, 1);
-  checkCapacity(pool, requireFleet, options.capacity);
   const limits = options.config.limits;
   const { source, bytes } = await openSource(document, { ...options, limits }, exchange.signal);
   try {

@@ -125,6 +125,11 @@ const PoolConfig = Type.Object(
       default: [],
       description: 'Model names a client may ask for beside the pool’s own name.',
     }),
+    fallback: Type.String({
+      default: '',
+      description:
+        'Pool that reads the documents of this one while it takes none, unless the request says `require: fleet` (R-022). Empty: none, they are refused.',
+    }),
     provider: Type.Union([Type.Literal('local')], {
       default: 'local',
       description: 'Where the pods come from.',

@@ -25,6 +25,7 @@ export function checkConfig(config: Config): Contradiction[] {
     ...checkKeys(config),
     ...config.pools.flatMap((pool, index) => checkPool(config, pool, `pools[${index}]`)),
     ...checkNames(config),
+    ...checkFallbacks(config),
     ...checkSums(config),
     ...checkStateDir(config),
   ];
@@ -167,6 +168,16 @@ function checkNames({ pools }: Config): Contradiction[] {
       });
   }
   return found;
+}
+
+function checkFallbacks({ pools }: Config): Contradiction[] {
+  return pools.flatMap(({ name, fallback }, index) => {
+    if (fallback === '') return [];
+    const others = pools.filter((pool) => pool.name !== name).map((pool) => pool.name);
+    if (others.includes(fallback)) return [];
+    const expected = `the name of another pool (${others.join(', ') || 'there is none'})`;
+    return [{ path: `pools[${index}].fallback`, got: JSON.stringify(fallback), expected, involves: [] }];
+  });
 }
 
 function checkSums({ pools }: Config): Contradiction[] {

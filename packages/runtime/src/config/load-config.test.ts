@@ -271,6 +271,8 @@ describe('settings that contradict each other', () => {
       'a name other than pools[0].models[0]',
     ],
     ['pools: [{name: a, models: [b]}, {name: b}]', 'pools[0].models[0]', 'a name other than pools[1].name'],
+    ['pools: [{name: a, fallback: a}]', 'pools[0].fallback', 'the name of another pool (there is none)'],
+    ['pools: [{name: a, fallback: c}, {name: b}]', 'pools[0].fallback', 'the name of another pool (b)'],
     ['pools: [{name: a, width: 65}]', 'pools[0].width', 'at most limits.max_inflight_per_pod (64)'],
     ['pools: [{name: a, max_pods: 512}, {name: b, max_pods: 1}]', 'pools', 'at most 512 over all pools'],
     ['watchdog: {stall: 2m}', 'watchdog.stall', 'less than watchdog.fatal (1m)'],
