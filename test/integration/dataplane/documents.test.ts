@@ -95,6 +95,15 @@ describe('documents of several pages (R-018)', () => {
     await rig.expectAllGivenBack();
   });
 
+  test('a_thousand_pages_come_back_in_order_and_everything_is_given_back', async () => {
+    const rig = await startRig({ width: 16, pods: [[{ kind: 'read', ms: 5 }]] });
+    const body = (await (await rig.post(makePdf({ pages: 1_000 }))).json()) as OcrResponse;
+    expect(body.pages.map(({ index }) => index)).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+    expect(body.pages.filter(({ error }) => error)).toEqual([]);
+    expect(new Set(body.pages.map(({ markdown }) => markdown)).size).toBe(1_000);
+    await rig.expectAllGivenBack();
+  });
+
   test('a_long_document_never_floods_the_queue', async () => {
     const rig = await startRig({ width: 2, pods: [[{ kind: 'read', ms: 20 }]] });
     const answering = rig.post(makePdf({ pages: 40 }));
@@ -152,6 +161,23 @@ describe('the forms of a request', () => {
     });
     const options = String(rig.pods[0]?.pages[0]?.headers['x-page-options']);
     expect(JSON.parse(Buffer.from(options, 'base64url').toString())).toEqual({ words: true, blocks: true });
+    await rig.expectAllGivenBack();
+  });
+
+  test('a_pdf_that_is_really_a_jpeg_and_the_reverse_are_read_as_what_they_are', async () => {
+    const rig = await startRig();
+    const jpeg = await sharp({ create: { width: 9, height: 9, channels: 3, background: '#fff' } })
+      .jpeg()
+      .toBuffer();
+    const bodies = [
+      json({ type: 'document_url', document_url: dataUrl('application/pdf', jpeg), document_name: 'a.pdf' }),
+      json({ type: 'image_url', image_url: dataUrl('image/jpeg', makePdf({ pages: 2 })) }),
+    ];
+    const counts: number[] = [];
+    for (const body of bodies)
+      counts.push(((await (await rig.post(body)).json()) as OcrResponse).pages.length);
+    expect(counts).toEqual([1, 2]);
+    expect(rig.pods[0]?.pages[0]?.bytes).toBe(jpeg.length);
     await rig.expectAllGivenBack();
   });
 

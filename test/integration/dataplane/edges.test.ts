@@ -67,6 +67,7 @@ describe('bad input gets one clear answer', () => {
       ['pages_that_are_no_pages', PNG, 'bad_request', 400, '/v1/ocr?pages=a-b'],
       ['a_language_that_is_none', PNG, 'bad_request', 400, '/v1/ocr?languages=english'],
       ['a_pdf_without_pages', makePdf({ pages: 0 }), 'document_without_pages', 400],
+      ['garbage_that_calls_itself_a_pdf', `%PDF-1.7\n${'garbage '.repeat(400)}`, 'document_damaged', 400],
       ['a_truncated_pdf', makePdf({ pages: 3 }).subarray(0, 120), 'document_damaged', 400],
     ];
 
