@@ -1,26 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
 /** One project per kind of test; `test/README.md` says where a test goes and what a kind may use. */
-const kind = (name: string, include: string[], seconds: number, oneAtATime = false) => ({
+const kind = (
+  name: string,
+  include: string[],
+  seconds: number,
+  filesAtATime: number,
+  groupOrder: number,
+) => ({
   test: {
     name,
     include,
     testTimeout: seconds * 1_000,
     hookTimeout: seconds * 1_000,
-    fileParallelism: !oneAtATime,
+    maxWorkers: filesAtATime,
+    sequence: { groupOrder },
   },
 });
 
+// Integration tests wait for processes of theirs more than for a core; chaos tests judge what happens in time.
 export default defineConfig({
   test: {
-    // Most tests wait for processes of theirs rather than for a core.
-    maxWorkers: 3,
     projects: [
-      kind('unit', ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 10),
-      kind('integration', ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'], 60),
-      kind('chaos', ['test/chaos/**/*.test.ts'], 180, true),
-      kind('sim', ['test/sim/**/*.test.ts'], 120),
-      kind('e2e', ['test/e2e/**/*.test.ts'], 420, true),
+      kind('unit', ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 10, 2, 1),
+      kind('integration', ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'], 60, 3, 2),
+      kind('chaos', ['test/chaos/**/*.test.ts'], 180, 1, 3),
+      kind('sim', ['test/sim/**/*.test.ts'], 120, 2, 4),
+      kind('e2e', ['test/e2e/**/*.test.ts'], 420, 2, 5),
     ],
   },
 });

@@ -3,44 +3,33 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programPath, realNodeBinary } from '@pagefleet/runtime';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCluster, type TestCluster } from '../cluster.ts';
 
 const SLEEPY = {
   pools: [{ name: 'ocr', engine: 'sleep', sleep: '100ms', width: 2, min_pods: 2, max_pods: 2 }],
   limits: { page_deadline: '20s' },
 };
-let running: TestCluster | null = null;
-afterEach(async () => {
-  await running?.down();
-  running = null;
-});
 
 async function withTwoPods(): Promise<TestCluster> {
-  running = await startCluster(SLEEPY);
-  await running.until('two pods serve', ({ summary }) => summary.pods_ready === 2);
-  return running;
+  const cluster = await startCluster(SLEEPY);
+  await cluster.until('two pods serve', ({ summary }) => summary.pods_ready === 2);
+  return cluster;
 }
 
 const podIds = async (cluster: TestCluster) => (await cluster.status()).pods.map((pod) => pod.id).sort();
 
-describe('stopping (DESIGN 3)', () => {
-  test('down_ends_the_pods_also_when_controller_and_supervisord_are_dead', async () => {
-    const cluster = await withTwoPods();
-    const pods = cluster.pidsOf('pod');
-    cluster.kill('supervisord', 'SIGKILL');
-    cluster.kill('controller', 'SIGKILL');
-    const result = await cluster.cli(['down']);
-    expect(result.code, result.stderr).toBe(0);
-    expect(result.stderr).toMatch(/ending pod/);
-    for (const pid of pods) expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
-    for (const program of ['nats', 'nginx', 'nginx-worker', 'workers', 'worker', 'backup'] as const) {
-      expect(cluster.pidsOf(program), program).toEqual([]);
-    }
+/** One after the other on one cluster, in this order. */
+describe('after a kill of supervisord (DESIGN 3, Stopping)', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await withTwoPods();
+  });
+  afterAll(async () => {
+    await cluster?.down();
   });
 
-  test('after_a_kill_of_supervisord_the_next_up_ends_its_leftovers_and_adopts_the_same_pods', async () => {
-    const cluster = await withTwoPods();
+  test('the_next_up_ends_its_leftovers_and_adopts_the_same_pods', async () => {
     const before = await podIds(cluster);
     const leftovers = [...cluster.pidsOf('workers'), ...cluster.pidsOf('nginx'), ...cluster.pidsOf('nats')];
     cluster.kill('supervisord', 'SIGKILL');
@@ -52,8 +41,28 @@ describe('stopping (DESIGN 3)', () => {
     expect(await podIds(cluster)).toEqual(before);
   });
 
+  test('down_ends_the_pods_also_when_controller_and_supervisord_are_dead', async () => {
+    const pods = cluster.pidsOf('pod');
+    cluster.kill('supervisord', 'SIGKILL');
+    cluster.kill('controller', 'SIGKILL');
+    const result = await cluster.cli(['down']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(result.stderr).toMatch(/ending pod/);
+    for (const pid of pods) expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
+    for (const program of ['nats', 'nginx', 'nginx-worker', 'workers', 'worker', 'backup'] as const) {
+      expect(cluster.pidsOf(program), program).toEqual([]);
+    }
+  });
+});
+
+describe('after a signal to up (DESIGN 3, Stopping)', () => {
+  let cluster: TestCluster;
+  afterAll(async () => {
+    await cluster?.down();
+  });
+
   test('sigterm_to_up_keeps_the_pods_names_them_and_the_next_up_takes_them_over', async () => {
-    const cluster = await withTwoPods();
+    cluster = await withTwoPods();
     const before = await podIds(cluster);
     expect((await cluster.cli(['down', '--keep-pods'])).stderr).toMatch(/2 pods kept, and billing/);
     const up = spawn(

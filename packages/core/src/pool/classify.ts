@@ -70,6 +70,7 @@ const ROWS = [
 
   // A worker could not reach it, or was refused.
   row('accused', (v) => v.pod.state === 'serving' && v.news.length > 0),
+  row('first-page-crowded', (v) => v.pod.state === 'serving' && isUntriedInTime(v) && !isKnownIdle(v)),
   row('first-page-refused', (v) => v.pod.state === 'serving' && isFailedTrial(v)),
   row('check-failed', (v) => v.pod.state === 'serving' && verdict(v) === 'failure'),
   row('check-answered', (v) => v.pod.state === 'serving' && v.result !== null),
@@ -198,7 +199,17 @@ function isUp({ pod, pass, report }: PodView): boolean {
 /** The first page of a configuration failed on a pod that can be reached: it is not fit to serve. */
 function isFailedTrial({ result }: PodView): boolean {
   if (result === null || result.purpose !== 'trial') return false;
-  return result.outcome === 'page-refused' || result.outcome === 'starting' || result.outcome === 'timeout';
+  return result.outcome === 'page-refused' || result.outcome === 'starting' || isUntriedInTime({ result });
+}
+
+function isUntriedInTime({ result }: Pick<PodView, 'result'>): boolean {
+  return result?.purpose === 'trial' && result.outcome === 'timeout';
+}
+
+/** No page of a client was or is on it since we asked: one that reads them is slow with ours, not unfit. */
+function isKnownIdle({ pass, report, result }: PodView): boolean {
+  if (pass.world.reports?.complete !== true) return false;
+  return (report?.inflight ?? 0) === 0 && (report?.lastGoodMs ?? 0) <= (result?.askedAtMs ?? 0);
 }
 
 function isFirstPageDue(view: PodView): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from './decide.ts';
 import type { ProbeOutcome } from './probe.ts';
+import type { World } from './world.ts';
 import {
   booting,
   listed,
@@ -149,6 +150,34 @@ describe('serving pods', () => {
     ] as const);
     const plan = decide(world({ registry: registry(pod), probes, memory: memory({ provenHashes: [] }) }));
     expect(plan.transitions).toMatchObject([{ to: 'quarantined', event: { reason: 'refusing' } }]);
+  });
+});
+
+describe('a first page that is not read in time (R-031)', () => {
+  const askedAtMs = T0 - 120_000;
+  const late = (heard: Partial<World>) =>
+    decide(
+      world({
+        registry: registry(serving('a', { asked: { purpose: 'trial', askedAtMs } })),
+        probes: new Map([['a', { purpose: 'trial', askedAtMs, endedAtMs: T0, outcome: 'timeout' }]] as const),
+        memory: memory({ provenHashes: [] }),
+        ...heard,
+      }),
+    ).transitions;
+
+  test('sets_an_idle_pod_aside', () => {
+    expect(late({ reports: reports() })).toMatchObject([
+      { to: 'quarantined', event: { reason: 'refusing' } },
+    ]);
+  });
+
+  test.each([
+    ['that_reads_a_clients_page', reports({ a: { inflight: 1 } })],
+    ['that_has_just_read_one', reports({ a: { lastGoodMs: askedAtMs + 1 } })],
+    ['of_which_a_worker_is_silent', reports({}, {}, { complete: false, stale: ['w1'], fresh: [] })],
+    ['of_which_nothing_was_heard', null],
+  ])('says_nothing_about_a_pod_%s', (_, heard) => {
+    expect(late({ reports: heard })).toMatchObject([{ event: { kind: 'probe-void' } }]);
   });
 });
 

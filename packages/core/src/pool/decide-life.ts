@@ -53,6 +53,10 @@ export const LIFE_STEPS = {
   'boot-probe-due': (v) => askStep(v, 'boot', v.nowMs + bootProbeIntervalMs(v)),
   booting: () => null,
   'check-answered': (v) => ({ event: { kind: 'probe-void' }, reason: `${nameOf(v)} answered` }),
+  'first-page-crowded': (v) => ({
+    event: { kind: 'probe-void' },
+    reason: `${nameOf(v)} reads pages of clients and had no time for the trial page`,
+  }),
   'first-page-due': (v) => ({
     event: { kind: 'probe-asked', purpose: 'trial', nextProbeMs: nextCheckMs(v) },
     reason: `${nameOf(v)} is the first of its configuration and gets a trial page`,
