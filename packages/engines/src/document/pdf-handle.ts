@@ -25,7 +25,7 @@ export class PdfHandle {
   }
 
   static async open(bytes: Uint8Array): Promise<PdfOpening> {
-    const pdfium = await getPdfium();
+    const pdfium = await getPdfium(bytes.length);
     try {
       const bytesAt = pdfium.pdfium.wasmExports.malloc(bytes.length);
       if (bytesAt === 0)

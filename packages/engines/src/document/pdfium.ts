@@ -5,13 +5,23 @@ import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 /** WASM memory grows and never shrinks, so an instance that has grown past this takes no further document. */
 export const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
 
+/**
+ * A stream of two kilobytes may unpack to gigabytes. Beyond this, and some copies of the document itself, an allocation
+ * fails and with it the page; the module alone would go on to 2 GB, in every thread.
+ */
+const HEAP_MAX_BYTES = 768 * 1024 * 1024;
+const COPIES_OF_DOCUMENT = 3;
+const WASM_PAGE_BYTES = 65_536;
+
 let current: Promise<WrappedPdfiumModule> | null = null;
+let heapMaxBytes = HEAP_MAX_BYTES;
 
 /**
  * The pdfium of this thread. All calls into it are synchronous, so callers run in a worker thread. A grown or broken
  * instance is left to the garbage collector and replaced; documents still open keep the one they were opened with.
  */
-export async function getPdfium(): Promise<WrappedPdfiumModule> {
+export async function getPdfium(documentBytes = 0): Promise<WrappedPdfiumModule> {
+  heapMaxBytes = HEAP_MAX_BYTES + COPIES_OF_DOCUMENT * documentBytes;
   if (current && heapOf(await current).byteLength > RECYCLE_ABOVE_BYTES) current = null;
   current ??= startPdfium();
   try {
@@ -42,6 +52,22 @@ export async function getPdfiumHeapBytes(): Promise<number> {
 async function startPdfium(): Promise<WrappedPdfiumModule> {
   const wasm = await readFile(createRequire(import.meta.url).resolve('@embedpdf/pdfium/pdfium.wasm'));
   const pdfium = await init({ wasmBinary: new Uint8Array(wasm).buffer });
+  boundGrowth((pdfium.pdfium.wasmExports as unknown as { readonly memory: WasmMemory }).memory);
   pdfium.PDFiumExt_Init();
   return pdfium;
+}
+
+interface WasmMemory {
+  readonly buffer: { readonly byteLength: number };
+  grow(pages: number): number;
+}
+
+/** The module takes a growth that throws for memory that the machine does not have. */
+function boundGrowth(memory: WasmMemory): void {
+  const grow = memory.grow.bind(memory);
+  memory.grow = (pages) => {
+    if (memory.buffer.byteLength + pages * WASM_PAGE_BYTES > heapMaxBytes)
+      throw new RangeError('the bound on the memory of a document is reached');
+    return grow(pages);
+  };
 }
