@@ -19,13 +19,17 @@ const POLICIES: readonly Policy[] = [
   {
     requirement: 'R-039',
     pattern: /\.maxPods\b/,
-    within: ['packages/core/src/', 'packages/controller/src/'],
+    within: ['core', 'controller', 'dataplane', 'worker', 'providers', 'cli'].map(
+      (name) => `packages/${name}/src/`,
+    ),
     except: {
       'packages/core/src/pool/caps.ts': 'caps()',
       'packages/core/src/pool/schedule.ts': 'a part of caps()',
       'packages/core/src/pool/lease.ts': 'a part of caps()',
       'packages/controller/src/world.ts': 'hands the setting to caps()',
       'packages/controller/src/status/build-status.ts': 'shows it',
+      'packages/dataplane/src/sizes.ts': 'says how many pods can be fed',
+      'packages/dataplane/src/pool-directory.ts': 'only whether renting is off',
     },
     reason: 'a cap is read through caps() alone',
   },

@@ -120,6 +120,12 @@ describe('pnpm check', () => {
     ['a_promise_in_core', checkCorePurity, core('export async function f() {}\n'), 'no promises'],
     ['a_second_reader_of_the_cap', checkPolicies, core('export const cap = pool.maxPods;\n'), 'R-039'],
     [
+      'a_reader_of_the_cap_in_a_worker',
+      checkPolicies,
+      { 'packages/dataplane/src/planted.ts': 'export const cap = pool.maxPods;\n' },
+      'R-039',
+    ],
+    [
       'a_second_way_for_pods_to_get_in',
       checkPolicies,
       { 'packages/controller/src/planted.ts': 'enterRegistry(registry, pod, 0);\n' },
