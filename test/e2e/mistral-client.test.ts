@@ -59,6 +59,8 @@ describe('the official Mistral client with only its server URL changed', () => {
     const client = new Mistral({
       apiKey: 'none',
       serverURL: running.url,
+      // Its own limit on the whole answer is 300 s too unless one says otherwise.
+      timeoutMs: 900_000,
       ...(REAL_PAGE_S === 0 ? { httpClient: impatientClient(SCALED.headersTimeoutMs) } : {}),
     });
     const document = { type: 'document_url', documentUrl: dataUrl('application/pdf', SAMPLE) } as const;

@@ -43,6 +43,14 @@ describe('the error catalogue', () => {
     });
   });
 
+  test('what_a_client_sent_is_quoted_within_bounds', () => {
+    const long = 'ä'.repeat(20_000);
+    const body = toErrorBody(new PagefleetError('bad_request', long, { details: { param: long } }));
+    expect(body.message).toHaveLength(1_000);
+    expect(body.param).toHaveLength(100);
+    expect(JSON.stringify(body).length * 6).toBeLessThan(16_000);
+  });
+
   test('details_cannot_overwrite_the_code', () => {
     const error = new PagefleetError('internal', 'x', { details: { code: 'queue_full', message: 'y' } });
     expect(toErrorBody(error)).toMatchObject({ code: 'internal', message: 'x' });

@@ -128,17 +128,28 @@ export interface ErrorBody {
   [extra: string]: unknown;
 }
 
+/**
+ * What a message may hold, in characters. It quotes what the client sent, and at the door it travels in a header, where a
+ * character takes up to six bytes of nginx's 16 KB.
+ */
+const MAX_MESSAGE_CHARS = 1_000;
+const MAX_PARAM_CHARS = 100;
+
 export function toErrorBody(error: PagefleetError, requestId?: string): ErrorBody {
   const { param, ...extra } = error.details;
   return {
     ...extra,
     object: 'error',
-    message: error.message,
+    message: shorten(error.message, MAX_MESSAGE_CHARS),
     type: ERRORS[error.code].httpStatus >= 500 ? 'server_error' : 'invalid_request_error',
-    param: param ?? null,
+    param: param === undefined ? null : shorten(param, MAX_PARAM_CHARS),
     code: error.code,
     ...(requestId === undefined ? {} : { request_id: requestId }),
   };
+}
+
+function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 export function isErrorCode(value: unknown): value is ErrorCode {

@@ -214,6 +214,17 @@ describe('the forms of a request', () => {
     await rig.expectAllGivenBack();
   });
 
+  test('a_form_with_too_many_fields_is_refused_and_none_is_dropped_without_a_word', async () => {
+    const rig = await startRig();
+    const form = new FormData();
+    for (let n = 0; n < 65; n += 1) form.append(`field${n}`, 'x');
+    form.set('file', new Blob([PNG]), 'a.png');
+    const answer = await rig.post(form);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ message: 'the form has more than 64 fields' });
+    await rig.expectAllGivenBack();
+  });
+
   test.each(['application/json', 'application/pdf', 'garbage/;', 'multipart/form-data', 'text/html'])(
     'content_decides_whatever_the_type_says (%s)',
     async (type) => {

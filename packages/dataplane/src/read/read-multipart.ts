@@ -31,6 +31,7 @@ export interface FormOptions {
 }
 
 const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_FIELDS = 64;
 const FILE_FIELD = 'file';
 
 /** Reads `multipart/form-data`: parts named `file` go to the store, the others are options. */
@@ -77,6 +78,9 @@ export function createFormReader(headers: IncomingMessage['headers'], options: F
       fail(new PagefleetError('bad_request', `the field "${name}" is too long`));
     fields.push([name, value]);
   });
+  parser.on('fieldsLimit', () =>
+    fail(new PagefleetError('bad_request', `the form has more than ${MAX_FIELDS} fields`)),
+  );
   parser.on('filesLimit', () => fail(tooManyFiles(options.maxFiles)));
   parser.on('error', (cause) => fail(brokenForm(cause)));
 
@@ -117,7 +121,7 @@ function createParser(headers: IncomingMessage['headers'], maxFiles: number): Bu
         filename !== undefined || type === 'application/octet-stream' || field === FILE_FIELD,
       limits: {
         files: maxFiles,
-        fields: 64,
+        fields: MAX_FIELDS,
         fieldSize: MAX_FIELD_BYTES,
         headerPairs: 64,
         headerSize: 16_384,

@@ -121,6 +121,6 @@ function bodyOf(error: PagefleetError, status: number, requestId: string): objec
   if (status !== 422) return body;
   return {
     ...body,
-    detail: [{ loc: ['body', error.details.param ?? 'document'], msg: error.message, type: error.code }],
+    detail: [{ loc: ['body', body.param ?? 'document'], msg: body.message, type: error.code }],
   };
 }
