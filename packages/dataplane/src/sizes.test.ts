@@ -31,6 +31,14 @@ describe('sizes of one worker, from max_in_flight (R-007, R-010)', () => {
     expect(sizes.binding).toHaveLength(2);
   });
 
+  test('threads_that_the_cgroup_does_not_allow_are_not_started_and_it_is_said', () => {
+    const env = { ...FULL, PAGEFLEET_LIMITS_PDF_THREADS: '16' };
+    const sizes = sizeWorker(config(env), { ...LARGE, tasks: 100 });
+    expect(sizes.pdfThreads).toBe(9);
+    expect(sizes.binding).toEqual(['pdf_threads 16 → 9 by the tasks of the cgroup']);
+    expect(sizeWorker(config(env), { ...LARGE, tasks: 1 }).pdfThreads).toBe(1);
+  });
+
   test('fewer_pods_fed_than_max_pods_is_a_warning', () => {
     const env = {
       PAGEFLEET_WORKERS: '1',

@@ -39,6 +39,8 @@ const MOST_OUTGOING = 32_768;
 const MOST_PER_POD = 16_384;
 const CONTROL_PER_POD = 16;
 const DECODE_THREADS = 2;
+/** of one worker beside those that read documents: the loop, its watchdog, V8's and libuv's pools */
+const OTHER_THREADS = 14;
 /** Kept for control, logs, NATS, spool files and what Node itself needs: pages give way before them. */
 const RESERVED_DESCRIPTORS = 256;
 const RESERVED_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -76,8 +78,11 @@ export function sizeWorker(config: Config, box: Box): Sizes {
     binding,
   );
 
-  const tasks = n * (limits.pdfThreads + DECODE_THREADS + 8);
-  if (tasks > box.tasks) binding.push(`threads: ${tasks} may be needed, the cgroup allows ${box.tasks}`);
+  const mostPdfThreads = Math.max(1, Math.floor(box.tasks / n) - DECODE_THREADS - OTHER_THREADS);
+  const pdfThreads = clampSize(
+    { name: 'pdf_threads', wanted: limits.pdfThreads, most: mostPdfThreads, by: 'the tasks of the cgroup' },
+    binding,
+  );
 
   const width = Math.max(...config.pools.map((pool) => Math.min(pool.width, limits.maxInflightPerPod)));
   const podsFed = Math.floor((Math.min(maxInFlight, outgoing) * n) / width);
@@ -95,7 +100,7 @@ export function sizeWorker(config: Config, box: Box): Sizes {
     descriptors: box.descriptors,
     memoryBytes,
     spoolBytes: shareOf(limits.spoolBytes, n),
-    pdfThreads: limits.pdfThreads,
+    pdfThreads,
     decodeThreads: DECODE_THREADS,
     podsFed,
     binding,
