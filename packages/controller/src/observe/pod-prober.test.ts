@@ -136,6 +136,7 @@ describe('a trial page (L6)', () => {
     ['something else', 200, { hello: 1 }, 'page-refused'],
     ['a failed engine', 502, { code: 'engine_failed' }, 'page-refused'],
     ['an engine that is not ready', 503, { code: 'engine_not_ready' }, 'page-refused'],
+    ['a request at fault, which says nothing about the pod', 400, { code: 'bad_request' }, 'page-faulty'],
     ['another owner', 409, { code: 'wrong_owner' }, 'wrong-owner'],
     ['a full pod, which says nothing about itself', 429, { code: 'pod_full' }, 'ours'],
   ])('%s', async (_name, status, body, outcome) => {

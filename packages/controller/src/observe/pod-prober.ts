@@ -124,6 +124,7 @@ function trialOutcome(status: number, said: unknown): ProbeOutcome {
   if (status === 409 && code === 'wrong_owner') return 'wrong-owner';
   // A full pod reads the pages of others: neither a refusal nor a reading, and nothing was learnt.
   if (status === 429) return 'ours';
+  if (status === 400) return 'page-faulty';
   return 'page-refused';
 }
 

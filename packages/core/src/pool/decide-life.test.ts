@@ -8,6 +8,7 @@ import {
   listedOf,
   listing,
   memory,
+  refusing,
   registry,
   reports,
   serving,
@@ -150,6 +151,19 @@ describe('serving pods', () => {
     ] as const);
     const plan = decide(world({ registry: registry(pod), probes, memory: memory({ provenHashes: [] }) }));
     expect(plan.transitions).toMatchObject([{ to: 'quarantined', event: { reason: 'refusing' } }]);
+  });
+});
+
+describe('a trial page whose request is at fault (R-031)', () => {
+  const ASKED_TRIAL = { asked: { purpose: 'trial', askedAtMs: T0 - 1_000 } } as const;
+  const probes: World['probes'] = new Map([
+    ['a', { purpose: 'trial', askedAtMs: T0 - 1_000, endedAtMs: T0, outcome: 'page-faulty' }],
+  ]);
+
+  test.each([serving('a', ASKED_TRIAL), refusing('a', ASKED_TRIAL)])('says_nothing_of_a_pod: $state', (pod) => {
+    const plan = decide(world({ registry: registry(pod), probes }));
+    expect(plan.transitions).toMatchObject([{ to: pod.state, event: { kind: 'probe-void' } }]);
+    expect(plan.actions).toEqual([]);
   });
 });
 

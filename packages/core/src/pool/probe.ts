@@ -15,7 +15,8 @@ export interface AskedProbe {
 }
 
 /**
- * `ready` … `dead` come from a gateway that proved who it is; `page-read` and `page-refused` from a trial page;
+ * `ready` … `dead` come from a gateway that proved who it is; `page-read` and `page-refused` from a trial page, and
+ * `page-faulty` where the pod found the trial's request at fault, which says nothing about the pod;
  * `ours` is a shortage on our side (R-026).
  */
 export type ProbeOutcome =
@@ -25,6 +26,7 @@ export type ProbeOutcome =
   | 'dead'
   | 'page-read'
   | 'page-refused'
+  | 'page-faulty'
   | 'refused'
   | 'timeout'
   | 'unproven'
@@ -59,6 +61,7 @@ export const OUTCOMES = {
   dead: row(true, 'failure', false, 'says that its engine is dead'),
   'page-read': row(true, 'answer', true, 'read a trial page'),
   'page-refused': row(true, 'answer', false, 'refused a trial page'),
+  'page-faulty': row(true, 'nothing', false, 'found a trial page at fault'),
   refused: row(false, 'failure', false, 'refused the connection'),
   timeout: row(false, 'failure', false, 'did not answer in time'),
   unproven: row(false, 'failure', false, 'answered without proving who it is'),
