@@ -134,6 +134,7 @@ describe('the owner of the pods', () => {
     const drain = { kind: 'drain', why: 'idle', deadlineMs: T0 } as const;
     const step = {
       podKey: pod.key,
+      pool: pod.pool,
       from: 'serving',
       to: 'draining',
       event: drain,

@@ -11,7 +11,13 @@ const result = { text: 'read' } as PageResult;
 
 /** Engines whose start, death and end are worked by hand; `alive` counts those that were started and not closed. */
 function createWorkbench() {
-  const engines: { state: EngineState; up(): void; fail(): void; closed(): void; failClose: boolean }[] = [];
+  const engines: {
+    state: EngineState;
+    up(): void;
+    fail(cause?: Error): void;
+    closed(): void;
+    failClose: boolean;
+  }[] = [];
   const pauses: (() => void)[] = [];
   let alive = 0;
   let mostAlive = 0;
@@ -26,9 +32,9 @@ function createWorkbench() {
         mine.state = 'ready';
         starting.resolve();
       },
-      fail: () => {
+      fail: (cause = new Error('no')) => {
         mine.state = 'dead';
-        starting.reject(new Error('no'));
+        starting.reject(cause);
       },
       closed: () => closing.resolve(),
     };
@@ -104,6 +110,24 @@ describe('the engine of a pod (R-040, law L16)', () => {
     await settle();
     expect(bench.keeper.state()).toBe('dead');
     expect(await bench.keeper.ready(never).catch(codeOf)).toBe('engine_not_ready');
+  });
+
+  it('a_start_that_the_settings_forbid_is_told_until_one_succeeds', async () => {
+    const bench = createWorkbench();
+    const sayFault = async (cause?: Error): Promise<string | null> => {
+      bench.last()?.fail(cause);
+      bench.last()?.closed();
+      await settle();
+      return bench.keeper.fault();
+    };
+    expect(await sayFault()).toBeNull();
+    await bench.wake();
+    expect(await sayFault(new PagefleetError('config_invalid', 'no xyz'))).toBe('no xyz');
+    await bench.wake();
+    expect([bench.keeper.state(), bench.keeper.fault()]).toEqual(['starting', 'no xyz']);
+    bench.last()?.up();
+    await settle();
+    expect(bench.keeper.fault()).toBeNull();
   });
 
   it('a_page_that_waited_for_a_start_that_fails_is_refused', async () => {

@@ -16,6 +16,8 @@ export interface EngineKeeper {
   version(): string;
   /** Never blocks and starts nothing (R-041). */
   state(): EngineState;
+  /** Why the engine cannot start as the pod is set up: starting it again does not help, other settings do. */
+  fault(): string | null;
   /** Resolves when a page can be read; waits while the engine starts. `engine_not_ready` when it is dead. */
   ready(signal: AbortSignal): Promise<void>;
   read(page: PageInput): Promise<PageResult>;
@@ -34,6 +36,7 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
   let engine = create();
   let started = startOf(engine);
   let condemned = false;
+  let fault: string | null = null;
   const kept = keep();
 
   function startOf(next: Engine): Promise<void> {
@@ -65,9 +68,11 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
       await untilAborted(started, closing.signal);
       await started;
     } catch (err) {
+      fault = faultOfSettings(err);
       if (!closing.signal.aborted) logger.error({ err }, 'engine_start_failed');
       return false;
     }
+    fault = null;
     logger.info({ engine: engine.name, version: engine.version }, 'engine_ready');
     while (!closing.signal.aborted && state() !== 'dead') await pauseUnlessClosing(LOOK_EVERY_MS);
     if (!closing.signal.aborted) logger.error({ condemned }, 'engine_dead');
@@ -106,6 +111,7 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
     name: () => engine.name,
     version: () => engine.version,
     state,
+    fault: () => fault,
     ready,
     read: (page) => engine.read(page),
     condemn: () => {
@@ -116,6 +122,10 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
       return kept;
     },
   };
+}
+
+function faultOfSettings(error: unknown): string | null {
+  return error instanceof PagefleetError && error.code === 'config_invalid' ? error.message : null;
 }
 
 /** A start that failed is told by the state; here only its end matters. */

@@ -28,7 +28,12 @@ interface Reading {
 export async function startPod(changes: Partial<PodSettings> = {}) {
   const readings: Reading[] = [];
   const lines: Record<string, unknown>[] = [];
-  const engine = { state: 'ready' as EngineState, up: Promise.withResolvers<void>(), endsAtOnce: true };
+  const engine = {
+    state: 'ready' as EngineState,
+    up: Promise.withResolvers<void>(),
+    endsAtOnce: true,
+    fault: null as string | null,
+  };
   const pod: Pod = createPod({
     settings: podSettings({ maxPageBytes: 1_000, ...changes }),
     monotonicMs,
@@ -41,6 +46,7 @@ export async function startPod(changes: Partial<PodSettings> = {}) {
       name: () => 'by-hand',
       version: () => '1',
       state: () => engine.state,
+      fault: () => engine.fault,
       ready: async () => {
         if (engine.state === 'starting') await engine.up.promise;
         if (engine.state === 'dead') throw new PagefleetError('engine_not_ready', 'dead');

@@ -27,6 +27,14 @@ describe('the pod around its pages', () => {
     expect(started.events('page_started')).toHaveLength(0);
   });
 
+  it('health_says_why_an_engine_cannot_start (R-041)', async () => {
+    const started = await startPod();
+    expect((await ask(started, 'GET', '/health')).body).not.toHaveProperty('engineFault');
+    Object.assign(started.engine, { state: 'dead', fault: 'language xyz is not installed' });
+    const { body } = await ask(started, 'GET', '/health');
+    expect(body).toMatchObject({ engine: 'dead', engineFault: 'language xyz is not installed' });
+  });
+
   it('a_pod_asked_to_shut_down_takes_no_more_pages', async () => {
     const started = await startPod();
     const headers = { authorization: `Bearer ${TOKEN}` };

@@ -16,10 +16,12 @@ export function addHealthRoutes(
   const { token, ...settings } = pod.settings;
 
   function health(): PodHealth {
+    const engineFault = pod.engine.fault();
     return {
       v: 1,
       podId: settings.podId,
       engine: pod.engine.state(),
+      ...(engineFault === null ? {} : { engineFault }),
       engineName: pod.engine.name(),
       engineVersion: pod.engine.version(),
       width: settings.width,

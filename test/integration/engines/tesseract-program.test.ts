@@ -48,6 +48,16 @@ describe.skipIf(findTesseract() === null)('the program tesseract', () => {
     expect(engine.state()).toBe('ready');
   });
 
+  test('a_language_of_the_pool_that_is_not_installed_keeps_it_from_starting', async () => {
+    const lacking = createEngine({ ...SETTINGS, languages: ['xyz'] });
+    await expect(lacking.start()).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('language xyz is not installed'),
+    });
+    expect(lacking.state()).toBe('dead');
+    await lacking.close();
+  });
+
   test('a_blank_page_is_empty_and_no_error', async () => {
     expect(await engine.read(page(await white(1700, 2200)))).toMatchObject({
       text: '',

@@ -101,6 +101,8 @@ export const PodHealth = Type.Object({
   v: Type.Literal(1),
   podId: Type.String(),
   engine: EngineState,
+  /** why the engine cannot start as the pod is set up, for people; absent where nothing says so */
+  engineFault: Type.Optional(Type.String()),
   engineName: Type.String(),
   engineVersion: Type.String(),
   width: Type.Integer({ minimum: 1 }),

@@ -65,7 +65,9 @@ async function ask(action: ProbeAction, pod: Pod, deps: PodActionDeps): Promise<
   const answer = await answerOf(action, pod, deps);
   const endedAtMs = deps.nowMs();
   const purpose = action.kind === 'trial' ? 'trial' : action.purpose;
-  const result: ProbeResult = { purpose, askedAtMs: action.askedAtMs, endedAtMs, outcome: answer.outcome };
+  const { outcome, detail } = answer;
+  const told: ProbeResult = { purpose, askedAtMs: action.askedAtMs, endedAtMs, outcome };
+  const result: ProbeResult = detail === undefined ? told : { ...told, detail };
   deps.facts.probes.set(pod.key, result);
   deps.metrics.probes.inc({ purpose, outcome: answer.outcome });
   if (answer.health !== null) deps.health.set(pod.key, { health: answer.health, atMs: endedAtMs });

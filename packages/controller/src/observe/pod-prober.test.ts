@@ -43,11 +43,12 @@ function health(engine: EngineState): PodHealth {
 }
 
 /** a gateway as R-031 wants it: it proves its token, and believes only an owner that does */
-function proving(engine: EngineState, token = TOKEN): Handler {
+function proving(engine: EngineState, more: { token?: string; engineFault?: string } = {}): Handler {
+  const { token = TOKEN, ...said } = more;
   return (request, response) => {
     const nonce = String(request.headers[PROOF_HEADERS.nonce]);
     response.setHeader(PROOF_HEADERS.podProof, makeProof(token, 'pod', nonce));
-    response.end(JSON.stringify(health(engine)));
+    response.end(JSON.stringify({ ...health(engine), ...said }));
   };
 }
 
@@ -62,6 +63,14 @@ describe('a probe (R-031, R-036)', () => {
       expect(answer.health).toMatchObject({ pagesDone: 3 });
     },
   );
+
+  test('tells_why_an_engine_cannot_start_also_between_two_tries', async () => {
+    const engineFault = 'language xyz is not installed';
+    for (const engine of ['dead', 'starting', 'ready'] as const) {
+      const { outcome, detail } = await prober().probe(await pod(proving(engine, { engineFault })), CONTROL);
+      expect([outcome, detail]).toEqual(engine === 'ready' ? ['ready', undefined] : ['unfit', engineFault]);
+    }
+  });
 
   test('shows_the_pod_that_we_are_its_owner_without_showing_the_token', async () => {
     let seen: IncomingMessage['headers'] = {};
@@ -78,7 +87,7 @@ describe('a probe (R-031, R-036)', () => {
   });
 
   test('believes_nobody_who_cannot_prove_the_token', async () => {
-    const stranger = await pod(proving('ready', 'b'.repeat(64)));
+    const stranger = await pod(proving('ready', { token: 'b'.repeat(64) }));
     expect(await prober().probe(stranger, CONTROL)).toEqual({ outcome: 'unproven', health: null });
     const silent = await pod((_request, response) => response.end(JSON.stringify(health('ready'))));
     expect((await prober().probe(silent, CONTROL)).outcome).toBe('unproven');

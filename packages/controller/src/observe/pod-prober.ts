@@ -30,6 +30,8 @@ export interface ProbeAnswer {
   readonly outcome: ProbeOutcome;
   /** null unless the pod proved who it is */
   readonly health: PodHealth | null;
+  /** the pod's own words, where it says why */
+  readonly detail?: string;
 }
 
 export interface PodProber {
@@ -92,7 +94,9 @@ async function askHealth(agent: Agent, target: ProbeTarget, timeoutMs: number): 
   const said = parseJson(text);
   // Proven but not understood: it is our pod and it lives; a version that speaks otherwise is no reason to end it.
   if (!health.Check(said)) return { outcome: 'starting', health: null };
-  return { outcome: said.engine, health: said };
+  const isUp = said.engine === 'ready' || said.engine === 'busy';
+  if (said.engineFault === undefined || isUp) return { outcome: said.engine, health: said };
+  return { outcome: 'unfit', health: said, detail: said.engineFault };
 }
 
 async function sendTrial(

@@ -1,5 +1,5 @@
 import type { PodHealth } from '@pagefleet/contract';
-import type { Caps, Plan } from '@pagefleet/core';
+import { type Caps, isFailureToBoot, type Plan } from '@pagefleet/core';
 import type { Logger } from '@pagefleet/runtime';
 import { AlarmBook } from './alarm-book.ts';
 import { passLogLine } from './describe-plan.ts';
@@ -11,6 +11,8 @@ export class PassNotes {
   readonly health = new Map<string, { readonly health: PodHealth; readonly atMs: number }>();
   readonly alarms: AlarmBook;
   caps: Caps | null = null;
+  /** by pool, why its last boot failed, until one comes up: the pod itself is forgotten long before */
+  readonly #failedBoots = new Map<string, string>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -25,6 +27,7 @@ export class PassNotes {
     for (const { podKey, reason, from, to } of plan.transitions) {
       if (from !== to) this.reasons.set(podKey, reason);
     }
+    this.#takeBoots(plan);
     for (const { pod, reason } of plan.adoptions) this.reasons.set(pod.key, reason);
     for (const podKey of plan.forget) {
       this.reasons.delete(podKey);
@@ -33,5 +36,17 @@ export class PassNotes {
     this.alarms.set('fleet', plan.alarms, plan.nowMs);
     const disk = canStore ? [] : ['the journal cannot be written: nothing is rented'];
     this.alarms.set('disk', disk, plan.nowMs);
+  }
+
+  #takeBoots(plan: Plan): void {
+    for (const { pool, reason, from, to, event } of plan.transitions) {
+      if (from !== 'booting') continue;
+      if (to === 'serving') this.#failedBoots.delete(pool);
+      else if ('why' in event && isFailureToBoot(event.why)) this.#failedBoots.set(pool, reason);
+    }
+    const boots = [...this.#failedBoots].map(
+      ([pool, why]) => `the last boot of pool "${pool}" failed: ${why}`,
+    );
+    this.alarms.set('boot', boots, plan.nowMs);
   }
 }

@@ -47,6 +47,8 @@ const ROWS = [
   row('unasked', (v) => verdict(v) === 'nothing' || (v.result === null && wasLost(v))),
 
   row('up', isUp),
+  // It says itself that it never will be.
+  row('boot-hopeless', (v) => v.pod.state === 'booting' && v.result?.outcome === 'unfit'),
   row('boot-silent', (v) => v.pod.state === 'booting' && v.result !== null),
   row('boot-late', (v) => v.pod.state === 'booting' && v.nowMs >= v.pod.deadlineMs),
   row('boot-probe-due', (v) => v.pod.state === 'booting' && v.pod.url !== null && isProbeDue(v)),

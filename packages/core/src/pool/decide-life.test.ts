@@ -40,6 +40,15 @@ describe('R-038: a boot', () => {
     expect(plan.transitions[0]?.to).toBe(state);
   });
 
+  test('whose_engine_cannot_start_is_over_with_the_reason_and_counts_as_failed', () => {
+    const answer = { purpose: 'boot', askedAtMs: T0 - 1_000, endedAtMs: T0 - 500, outcome: 'unfit' } as const;
+    const probes: World['probes'] = new Map([['a', { ...answer, detail: 'language xyz is not installed' }]]);
+    const plan = decide(world({ registry: registry(booting('a', ASKED)), probes }));
+    expect(plan.actions).toMatchObject([{ kind: 'terminate', why: 'boot-failed' }]);
+    expect(plan.transitions[0]?.reason).toContain('cannot start: language xyz is not installed');
+    expect(plan.memory.pools.ocr?.failedBoots).toBe(1);
+  });
+
   test('is_ready_by_our_probe_never_by_the_word_of_the_listing', () => {
     const pod = booting('a', { nextProbeMs: T0 });
     const plan = decide(
@@ -160,11 +169,14 @@ describe('a trial page whose request is at fault (R-031)', () => {
     ['a', { purpose: 'trial', askedAtMs: T0 - 1_000, endedAtMs: T0, outcome: 'page-faulty' }],
   ]);
 
-  test.each([serving('a', ASKED_TRIAL), refusing('a', ASKED_TRIAL)])('says_nothing_of_a_pod: $state', (pod) => {
-    const plan = decide(world({ registry: registry(pod), probes }));
-    expect(plan.transitions).toMatchObject([{ to: pod.state, event: { kind: 'probe-void' } }]);
-    expect(plan.actions).toEqual([]);
-  });
+  test.each([serving('a', ASKED_TRIAL), refusing('a', ASKED_TRIAL)])(
+    'says_nothing_of_a_pod: $state',
+    (pod) => {
+      const plan = decide(world({ registry: registry(pod), probes }));
+      expect(plan.transitions).toMatchObject([{ to: pod.state, event: { kind: 'probe-void' } }]);
+      expect(plan.actions).toEqual([]);
+    },
+  );
 });
 
 describe('a first page that is not read in time (R-031)', () => {

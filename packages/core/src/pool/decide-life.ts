@@ -48,6 +48,8 @@ export const LIFE_STEPS = {
     event: { kind: 'ready' },
     reason: `${nameOf(v)} ${v.result === null ? 'finished a page' : OUTCOMES[v.result.outcome].words} and serves`,
   }),
+  'boot-hopeless': (v) =>
+    endStep(v, 'boot-failed', `${OUTCOMES.unfit.words}: ${v.result?.detail ?? 'no reason given'}`),
   'boot-silent': (v) => ({ event: { kind: 'probe-void' }, reason: `${nameOf(v)} is not up yet` }),
   'boot-late': decideLateBoot,
   'boot-probe-due': (v) => askStep(v, 'boot', v.nowMs + bootProbeIntervalMs(v)),

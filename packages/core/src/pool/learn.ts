@@ -1,6 +1,6 @@
 import { NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
 import type { Pass, PodChange } from './pass.ts';
-import { isOurBoot, type Pod } from './pod-state.ts';
+import { isFailureToBoot, isOurBoot, type Pod } from './pod-state.ts';
 import { reportOf } from './pod-view.ts';
 import { suspendPages } from './suspend-pages.ts';
 
@@ -55,7 +55,7 @@ function learnBoots(memory: PoolMemory, changes: readonly PodChange[], nowMs: nu
 
 function isFailedBoot(pod: Pod): boolean {
   if (pod.state !== 'terminating' && pod.state !== 'terminated') return false;
-  return ['boot-failed', 'exited', 'gone', 'never-seen'].includes(pod.why);
+  return isFailureToBoot(pod.why);
 }
 
 /** A refusal, or a bill above the quote, sets the offer aside for 30 s, doubling to 10 min, until something is bought. */

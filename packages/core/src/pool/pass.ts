@@ -40,6 +40,7 @@ export function applyStep(pass: Pass, pod: Pod, step: Step): Pod | null {
   pass.changes.push({ before: pod, after });
   pass.transitions.push({
     podKey: pod.key,
+    pool: pod.pool,
     revision: pod.revision,
     from: pod.state,
     to: after.state,

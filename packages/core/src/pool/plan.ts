@@ -7,6 +7,7 @@ import type { ProbePurpose } from './probe.ts';
 /** A change of one pod, to be applied only while the pod is still at `revision`. */
 export interface PlannedTransition {
   readonly podKey: string;
+  readonly pool: string;
   readonly revision: number;
   readonly from: PodStateName;
   readonly to: PodStateName;

@@ -156,3 +156,8 @@ export function isCapacity(pod: Pod): boolean {
 export function isOurBoot(pod: Pod): boolean {
   return pod.state === 'renting' || (pod.state === 'booting' && pod.origin === 'rented');
 }
+
+/** Of a pod that was booting: these ends say that it did not come up, the others that it was not wanted any more. */
+export function isFailureToBoot(why: EndReason): boolean {
+  return ['boot-failed', 'exited', 'gone', 'never-seen'].includes(why);
+}

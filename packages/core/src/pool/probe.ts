@@ -15,7 +15,7 @@ export interface AskedProbe {
 }
 
 /**
- * `ready` … `dead` come from a gateway that proved who it is; `page-read` and `page-refused` from a trial page, and
+ * `ready` … `unfit` come from a gateway that proved who it is; `page-read` and `page-refused` from a trial page, and
  * `page-faulty` where the pod found the trial's request at fault, which says nothing about the pod;
  * `ours` is a shortage on our side (R-026).
  */
@@ -24,6 +24,7 @@ export type ProbeOutcome =
   | 'busy'
   | 'starting'
   | 'dead'
+  | 'unfit'
   | 'page-read'
   | 'page-refused'
   | 'page-faulty'
@@ -38,6 +39,8 @@ export interface ProbeResult {
   readonly askedAtMs: number;
   readonly endedAtMs: number;
   readonly outcome: ProbeOutcome;
+  /** the pod's own words for its outcome, for people */
+  readonly detail?: string;
 }
 
 interface OutcomeRow {
@@ -52,13 +55,14 @@ interface OutcomeRow {
 
 /**
  * `dead` reaches us and is still a failed probe (R-031). `wrong-owner` is no strike: another controller feeds the pod,
- * and ending it would be a theft.
+ * and ending it would be a theft. `unfit` is a dead engine that its settings keep from starting: a boot that says so is over.
  */
 export const OUTCOMES = {
   ready: row(true, 'answer', true, 'answered'),
   busy: row(true, 'answer', true, 'answered that its engine is busy'),
   starting: row(true, 'answer', false, 'answered that its engine is starting'),
   dead: row(true, 'failure', false, 'says that its engine is dead'),
+  unfit: row(true, 'failure', false, 'says that its engine cannot start'),
   'page-read': row(true, 'answer', true, 'read a trial page'),
   'page-refused': row(true, 'answer', false, 'refused a trial page'),
   'page-faulty': row(true, 'nothing', false, 'found a trial page at fault'),

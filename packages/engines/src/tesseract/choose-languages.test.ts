@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseLanguages } from './choose-languages.ts';
+import { chooseLanguages, requireLanguages } from './choose-languages.ts';
 
 const INSTALLED = ['deu', 'eng', 'fra', 'osd'];
 
@@ -17,6 +17,17 @@ describe('languages of a page', () => {
     expect(() => chooseLanguages(['eng', 'jpn'], INSTALLED)).toThrow(
       'language jpn is not installed; installed are deu, eng, fra',
     );
+  });
+
+  test('a_pool_whose_languages_are_missing_is_a_fault_of_its_settings', () => {
+    expect(() => requireLanguages(['eng', 'fra'], INSTALLED)).not.toThrow();
+    expect(() => requireLanguages(['xyz'], INSTALLED)).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        message: expect.stringContaining('language xyz is not installed; installed are deu, eng, fra'),
+      }),
+    );
+    expect(() => requireLanguages(['eng'], [])).toThrow('no language data');
   });
 
   test('orientation_data_is_no_language', () => {

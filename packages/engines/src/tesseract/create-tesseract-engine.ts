@@ -3,7 +3,7 @@ import { drawPicture, type Picture } from '../document/draw-picture.ts';
 import { createEngineLife } from '../engine-life.ts';
 import type { Engine, PageInput, TesseractSettings } from '../port.ts';
 import { createRenderPool, type RenderPool } from '../render/render-pool.ts';
-import { chooseLanguages } from './choose-languages.ts';
+import { chooseLanguages, requireLanguages } from './choose-languages.ts';
 import { createCliRecogniser, findTesseract } from './cli-recogniser.ts';
 import { createJsRecogniser } from './js-recogniser.ts';
 import { readUpright } from './read-upright.ts';
@@ -38,7 +38,10 @@ export function createTesseractEngine(settings: TesseractSettings): Engine {
     {
       name: recogniser.name,
       version: () => recogniser.version(),
-      open: () => recogniser.open(),
+      async open() {
+        await recogniser.open();
+        requireLanguages(settings.languages, recogniser.languages());
+      },
       read,
       async close() {
         await Promise.all([recogniser.close(), renderPool.close()]);
