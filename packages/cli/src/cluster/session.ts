@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { observeProcess, type ProcessIdentity } from '@pagefleet/runtime';
+import { observeProcess, type ProcessIdentity, programPath } from '@pagefleet/runtime';
 
-interface SessionMember {
+/** What a process of the session is for; `other` is one that has not become its program yet. */
+export type MemberKind = 'supervisord' | 'nginx' | 'worker' | 'controller' | 'nats' | 'other';
+
+export interface SessionMember {
   readonly identity: ProcessIdentity;
   readonly name: string;
+  readonly kind: MemberKind;
+  readonly parentPid: number;
 }
 
 /**
@@ -18,30 +23,59 @@ export async function observeSession(leader: ProcessIdentity): Promise<SessionMe
   const now = await observeProcess(leader.pid);
   if (now && now.startTicks !== leader.startTicks) return [];
   const members: SessionMember[] = [];
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry) || sessionOf(entry)?.session !== leader.pid) continue;
-    const identity = await observeProcess(Number(entry));
-    if (identity) members.push({ identity, name: sessionOf(entry)?.name ?? '' });
+  for (const pid of listPids()) {
+    const stat = readStat(pid);
+    if (stat?.session !== leader.pid) continue;
+    const identity = await observeProcess(pid);
+    if (!identity) continue;
+    const kind = pid === leader.pid ? 'supervisord' : kindOf(stat.name, commandOf(pid));
+    members.push({ identity, name: stat.name, kind, parentPid: stat.parentPid });
   }
   return members;
 }
 
+function listPids(): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number);
+}
+
 /** `pid (name) state ppid pgrp session …`; the name may hold anything. */
-function sessionOf(pid: string): { session: number; name: string } | null {
+function readStat(pid: number): { session: number; parentPid: number; name: string } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const end = stat.lastIndexOf(')');
-    const session = Number(stat.slice(end + 2).split(' ')[3]);
-    return { session, name: stat.slice(stat.indexOf('(') + 1, end) };
+    const fields = stat.slice(end + 2).split(' ');
+    return {
+      session: Number(fields[3]),
+      parentPid: Number(fields[1]),
+      name: stat.slice(stat.indexOf('(') + 1, end),
+    };
   } catch {
     return null;
   }
 }
 
+/** Arguments by blanks; empty for a process that is gone or not ours to read. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function kindOf(name: string, command: string): MemberKind {
+  if (name === 'nginx' || command.includes('run-nginx.sh')) return 'nginx';
+  if (name === 'nats-server') return 'nats';
+  if (command.includes(programPath('controller'))) return 'controller';
+  return command.includes(programPath('worker')) ? 'worker' : 'other';
+}
+
 async function observeLeaderOnly(leader: ProcessIdentity): Promise<SessionMember[]> {
   const now = await observeProcess(leader.pid);
   const same = now && now.startTicks === leader.startTicks && now.bootId === leader.bootId;
-  return same ? [{ identity: now, name: 'supervisord' }] : [];
+  return same ? [{ identity: now, name: 'supervisord', kind: 'supervisord', parentPid: 1 }] : [];
 }
 
 async function machineBootId(): Promise<string> {

@@ -1,4 +1,5 @@
 import { ERRORS } from '@pagefleet/contract';
+import { accountOf, endNewPods } from '../cluster/end-new-pods.ts';
 import type { ConfigOptions } from '../cluster/environment.ts';
 import { bringDown } from '../fleet/bring-down.ts';
 import { reportDown } from '../fleet/report-down.ts';
@@ -10,7 +11,8 @@ export async function down(options: ConfigOptions & { readonly keepPods?: boolea
   const { paths, cluster } = requireCluster(options);
   const keepPods = options.keepPods ?? false;
   const { first } = watchInterrupts();
-  const outcome = await bringDown(paths, cluster, { keepPods, say, signal: first });
+  const work = bringDown(paths, cluster, { keepPods, say, signal: first });
+  const outcome = await (keepPods ? work : endNewPods(accountOf(cluster), work, say));
   const code = reportDown(outcome, keepPods);
   return first.aborted ? ERRORS.interrupted.exitCode : code;
 }

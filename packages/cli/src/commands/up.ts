@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterFile, ERRORS } from '@pagefleet/contract';
 import { type ClusterPaths, clusterPaths } from '@pagefleet/runtime';
+import { accountOf, endNewPods } from '../cluster/end-new-pods.ts';
 import { endpointUrl } from '../cluster/endpoint.ts';
 import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
 import { runningGroup } from '../cluster/group.ts';
@@ -77,12 +78,8 @@ async function leave(paths: ClusterPaths, cluster: ClusterFile, interrupts: Inte
       ? `${signal}: stopping, the pods are kept`
       : 'bringing the cluster down; Ctrl-C again stops waiting',
   );
-  const outcome = await bringDown(paths, cluster, {
-    keepPods,
-    say,
-    signal: second,
-    waitMs: OTHER_COMMAND_MS,
-  });
+  const work = bringDown(paths, cluster, { keepPods, say, signal: second, waitMs: OTHER_COMMAND_MS });
+  const outcome = await (keepPods ? work : endNewPods(accountOf(cluster), work, say));
   const code = reportDown(outcome, keepPods);
   return second.aborted ? ERRORS.interrupted.exitCode : code;
 }
