@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import { endSession } from './end-session.ts';
 import { writeNatsFiles } from './nats-files.ts';
 import { observeSession } from './session.ts';
 import { makeStateDir } from './state-dir.ts';
-import { withStateLock } from './up-lock.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -61,23 +60,6 @@ describe('leftovers of a state directory', () => {
     expect(await observeSession({ ...leader, startTicks: leader.startTicks - 1 })).toEqual([]);
     expect(await observeSession({ ...leader, bootId: 'another boot' })).toEqual([]);
     expect(await observeSession(leader)).not.toEqual([]);
-  });
-});
-
-describe('the lock of a state directory', () => {
-  test('a_second_command_is_refused_while_the_first_lives', async () => {
-    const paths = temporaryState();
-    await withStateLock(paths, async () => {
-      await expect(withStateLock(paths, async () => 1)).rejects.toMatchObject({ code: 'already_running' });
-    });
-    expect(await withStateLock(paths, async () => 2)).toBe(2);
-  });
-
-  test('a_lock_whose_holder_died_does_not_block', async () => {
-    const paths = temporaryState();
-    const dead = { pid: 1, startTicks: 1, bootId: 'before the reboot' };
-    writeFileSync(join(paths.runDir, 'lock'), JSON.stringify(dead));
-    expect(await withStateLock(paths, async () => 'mine')).toBe('mine');
   });
 });
 

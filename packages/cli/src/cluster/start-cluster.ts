@@ -25,11 +25,26 @@ export async function startCluster(config: Config, say: (line: string) => void):
     await refuseRunning(paths);
     await endLeftovers(paths, say);
     await requireFreeEndpoint(config.listen);
-    const cluster = await prepareCluster(paths, config);
-    await startGroup(paths);
+    const cluster = await startFromFiles(paths, config);
     for (const line of describeSizes(config)) say(line);
     return cluster;
   });
+}
+
+async function startFromFiles(paths: ClusterPaths, config: Config): Promise<ClusterFile> {
+  try {
+    const cluster = await prepareCluster(paths, config);
+    await startGroup(paths);
+    return cluster;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
+    throw new PagefleetError(
+      'conflict',
+      `The disk of ${paths.stateDir} is full: ${(cause as Error).message}. Make room and run \`pagefleet up\` again.`,
+      { cause },
+    );
+  }
 }
 
 async function refuseRunning(paths: ClusterPaths): Promise<void> {

@@ -1,24 +1,28 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { link, writeFile } from 'node:fs/promises';
+import { readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, isSameProcess, observeProcess, type ProcessIdentity } from '@pagefleet/runtime';
 
 const LOCK_POLL_MS = 250;
+const TRIES = 3;
 
-/** One `up` or `down` at a time on a state directory. The holder's identity is in the file, so a dead one never blocks. */
+/**
+ * One `up` or `down` at a time on a state directory. The lock is a symbolic link whose target is the holder's identity: it
+ * appears whole or not at all, only for one of two who try, and takes no space on a full disk. A dead holder never blocks.
+ */
 export async function withStateLock<T>(paths: ClusterPaths, work: () => Promise<T>, waitMs = 0): Promise<T> {
   const file = join(paths.runDir, 'lock');
-  await waitForLock(file, waitMs);
+  const mine = await waitForLock(file, waitMs);
   try {
+    removeLeftovers(paths.runDir);
     return await work();
   } finally {
-    rmSync(file, { force: true });
+    if (readTarget(file) === mine) rmSync(file, { force: true });
   }
 }
 
-async function waitForLock(file: string, waitMs: number): Promise<void> {
+async function waitForLock(file: string, waitMs: number): Promise<string> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
@@ -31,43 +35,73 @@ async function waitForLock(file: string, waitMs: number): Promise<void> {
   }
 }
 
-async function takeLock(file: string): Promise<void> {
+async function takeLock(file: string): Promise<string> {
   const own = await observeProcess(process.pid);
-  const mine = `${file}.${process.pid}`;
-  await writeFile(mine, JSON.stringify(own), { mode: 0o600 });
-  try {
-    for (let tries = 0; tries < 3; tries += 1) {
-      if (await wasLinked(mine, file)) return;
-      const holder = readHolder(file);
-      if (holder && (await isSameProcess(holder))) {
-        throw new PagefleetError(
-          'already_running',
-          `Another pagefleet command (process ${holder.pid}) is starting or stopping this cluster.`,
-        );
-      }
-      rmSync(file, { force: true });
-    }
-    throw new PagefleetError('already_running', 'Another pagefleet command took the state directory.');
-  } finally {
-    rmSync(mine, { force: true });
+  const mine = `${process.pid}:${own?.startTicks ?? 0}:${own?.bootId ?? ''}`;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (wasLinked(mine, file)) return mine;
+    const target = readTarget(file);
+    const holder = target === null ? null : parseHolder(target);
+    if (holder && (await isSameProcess(holder))) throw heldBy(holder);
+    removeStale(file, target);
   }
+  throw heldBy(null);
 }
 
-/** A link, unlike a write, appears whole or not at all, and only for one of two who try. */
-async function wasLinked(mine: string, file: string): Promise<boolean> {
+function heldBy(holder: ProcessIdentity | null): PagefleetError {
+  const who = holder ? ` (process ${holder.pid})` : '';
+  const orEnd = holder ? `; if it hangs, end it with \`kill ${holder.pid}\`` : '';
+  return new PagefleetError(
+    'already_running',
+    `Another pagefleet command${who} is starting or stopping this cluster. Wait until it has ended and try again${orEnd}.`,
+  );
+}
+
+function wasLinked(mine: string, file: string): boolean {
   try {
-    await link(mine, file);
+    symlinkSync(mine, file);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // Where there is no room even for a name, no other command gets one either, and an end must go through.
+    if (code === 'ENOSPC' || code === 'EDQUOT') return true;
     throw error;
   }
 }
 
-function readHolder(file: string): ProcessIdentity | null {
+/** Moved aside first: between the look and the removal another command may have put its own lock there. */
+function removeStale(file: string, target: string | null): void {
+  const aside = `${file}.${process.pid}`;
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity;
+    renameSync(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const moved = readTarget(aside);
+  if (moved !== null && moved !== target) wasLinked(moved, file);
+  rmSync(aside, { force: true });
+}
+
+/** `lock.<pid>` of commands that were killed. */
+function removeLeftovers(runDir: string): void {
+  for (const name of readdirSync(runDir)) {
+    if (/^lock\.\d+$/.test(name)) rmSync(join(runDir, name), { force: true });
+  }
+}
+
+/** null = none, or not a link */
+function readTarget(file: string): string | null {
+  try {
+    return readlinkSync(file);
   } catch {
     return null;
   }
+}
+
+function parseHolder(target: string): ProcessIdentity | null {
+  const match = /^(\d+):(\d+):(.*)$/s.exec(target);
+  if (!match) return null;
+  return { pid: Number(match[1]), startTicks: Number(match[2]), bootId: match[3] ?? '' };
 }
