@@ -37,11 +37,11 @@ async function open(text: string): Promise<{ socket: Socket; answer: Promise<str
   return { socket, answer: once(socket, 'end').then(() => answered) };
 }
 
-async function ask(text: string): Promise<{ status: number; body: string }> {
+async function ask(text: string): Promise<{ status: number; head: string; body: string }> {
   const { socket, answer } = await open(text);
   const [head = '', body = ''] = (await answer).split('\r\n\r\n');
   socket.destroy();
-  return { status: Number(head.split(' ')[1]), body };
+  return { status: Number(head.split(' ')[1]), head, body };
 }
 
 describe('requests that are hardly HTTP', () => {
@@ -58,10 +58,13 @@ describe('requests that are hardly HTTP', () => {
     ['tls', '\x16\x03\x01\x02\r\n\r\n', 'bad_request'],
     ['an_unknown_coding', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n', 'unsupported'],
     ['trace', 'TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 'method_not_allowed'],
+    ['no_chunk', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'bad_request'],
   ] as const)('%s_is_answered_from_the_catalogue', async (_name, text, code) => {
-    const { status, body } = await ask(text);
+    const { status, head, body } = await ask(text);
     expect(status).toBe(ERRORS[code].httpStatus);
-    expect(JSON.parse(body) as ErrorBody).toMatchObject({ object: 'error', code, param: null });
+    const said = JSON.parse(body) as ErrorBody;
+    expect(said).toMatchObject({ object: 'error', code, param: null });
+    expect(/^x-request-id: (\S+)/im.exec(head)?.[1]).toBe(said.request_id);
     expect(upstream.seen).toEqual([]);
   });
 });
