@@ -187,7 +187,15 @@ function checkSums({ pools }: Config): Contradiction[] {
   return [{ path: 'pools', got, expected: `at most ${MAX_PODS_IN_ALL} over all pools`, involves: [] }];
 }
 
+/** nginx and supervisord read paths from their own configuration files, which have no quoting for these. */
+const STRANGE_IN_A_PATH = /["'\\$%;#{}\s]/;
+
 function checkStateDir({ stateDir }: Config): Contradiction[] {
+  const strange = STRANGE_IN_A_PATH.exec(stateDir);
+  if (strange !== null) {
+    const got = `${JSON.stringify(stateDir)}, which holds the character ${JSON.stringify(strange[0])}`;
+    return [{ path: 'state_dir', got, expected: 'a path that nginx and supervisord can take', involves: [] }];
+  }
   if (Buffer.byteLength(stateDir + LONGEST_SOCKET) <= MAX_SOCKET_PATH_BYTES) return [];
   const most = MAX_SOCKET_PATH_BYTES - LONGEST_SOCKET.length;
   const expected = `a path of at most ${most} bytes: the system takes no longer paths for the sockets in it`;

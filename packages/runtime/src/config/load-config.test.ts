@@ -196,6 +196,21 @@ describe('what is refused', () => {
     expect(issuesOf(yaml)).toContainEqual(expect.objectContaining({ path, got }));
   });
 
+  it('a_file_that_is_a_list_by_its_name', () => {
+    expect(() => load('- a')).toThrow(/configuration: got a list of 1, .*\(pagefleet\.yaml\)/);
+  });
+
+  it('a_state_directory_that_nginx_cannot_name_with_the_character', () => {
+    expect(issuesOf('state_dir: "/tmp/a b"')).toEqual([
+      {
+        path: 'state_dir',
+        got: '"/tmp/a b", which holds the character " "',
+        expected: 'a path that nginx and supervisord can take',
+        from: 'pagefleet.yaml line 1',
+      },
+    ]);
+  });
+
   it('a_key_written_twice_with_its_line', () => {
     expect(issuesOf('listen:\n  port: 1\n  host: localhost\n  port: 2\n')).toEqual([
       {

@@ -47,7 +47,9 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const tree = overlay(yaml?.value ?? {}, environment.values);
 
   const originOf = originFinder(yaml, file, environment.values);
-  const sourceOf = (path: string) => originOf(path).name;
+  // A file that is no mapping is at fault as a whole.
+  const sourceOf = (path: string) =>
+    path === 'configuration' && file !== null ? basename(file) : originOf(path).name;
   const read: ConfigIssue[] = [];
   const written = readValue(settingsSchema, tree, '', { issues: read, sourceOf }) as WrittenConfig;
   const config = resolveConfig(written, { file, cwd: options.cwd });
