@@ -114,6 +114,14 @@ describe('without api keys', () => {
     expect(downs).toEqual([]);
   });
 
+  test('a_misspelt_field_of_down_is_named_before_the_one_that_is_missing_for_it', async () => {
+    expect((await down('{"keep":1}', JSON_BODY)).json()).toMatchObject({
+      param: 'keep',
+      message: expect.stringContaining('unknown field "keep"'),
+    });
+    expect((await down('{}', JSON_BODY)).json()).toMatchObject({ param: 'keep_pods' });
+  });
+
   test('down_streams_its_progress_line_by_line', async () => {
     const answer = await down('{"keep_pods":false,"drain_timeout_ms":500}', JSON_BODY);
     expect(answer.headers['content-type']).toBe('application/x-ndjson');

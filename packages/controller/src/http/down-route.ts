@@ -12,15 +12,17 @@ interface DownBody {
   readonly drain_timeout_ms?: number;
 }
 
-const BODY = {
+const FIELDS = {
   type: 'object',
   additionalProperties: false,
-  required: ['keep_pods'],
   properties: {
     keep_pods: { type: 'boolean' },
     drain_timeout_ms: { type: 'integer', minimum: 0, maximum: 86_400_000 },
   },
 } as const;
+
+/** What is in `allOf` is judged first: a misspelt field is named, not the one that it leaves missing. */
+const BODY = { type: 'object', allOf: [FIELDS], required: ['keep_pods'] } as const;
 
 /**
  * Ends every pod of this cluster, and tells how it goes in NDJSON, one object per line; the last line says how it ended.

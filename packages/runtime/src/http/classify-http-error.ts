@@ -43,10 +43,12 @@ export function classifyHttpError(error: unknown): PagefleetError {
   const code = BY_CODE[failure.code ?? ''] ?? BY_STATUS[failure.statusCode ?? 500];
   if (code === undefined) return new PagefleetError('internal', 'A fault of ours.', { cause: error });
   const param = failure.validation && paramOf(failure.validation[0]);
-  return new PagefleetError(code, failure.message ?? code, {
-    cause: error,
-    ...(param ? { details: { param } } : {}),
-  });
+  const unknown = failure.validation?.[0]?.params?.additionalProperty;
+  const message =
+    typeof unknown === 'string'
+      ? `${failure.validationContext ?? 'body'} has the unknown field "${unknown}"`
+      : (failure.message ?? code);
+  return new PagefleetError(code, message, { cause: error, ...(param ? { details: { param } } : {}) });
 }
 
 /** `/pools/0/width` → `pools[0].width`; a missing or unknown field is named itself. */
