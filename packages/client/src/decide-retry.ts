@@ -8,6 +8,8 @@ export interface CallFailure {
   readonly code: ErrorCode | null;
   readonly retryAfterMs: number | null;
   readonly message: string;
+  /** what else the answer's body says, as it came */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export type RetryDecision =

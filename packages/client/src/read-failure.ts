@@ -9,12 +9,14 @@ interface Answer {
 /** What an answer that is no success says; `text` is its body. */
 export function readFailure({ statusCode, headers }: Answer, text: string): CallFailure {
   const body = parseObject(text);
+  const { object: _object, message: _message, type: _type, code: _code, ...details } = body;
   const seconds = Number(headers['retry-after']);
   return {
     status: statusCode,
     code: isErrorCode(body.code) ? body.code : null,
     retryAfterMs: Number.isFinite(seconds) && headers['retry-after'] !== undefined ? seconds * 1_000 : null,
     message: typeof body.message === 'string' ? body.message : `HTTP ${statusCode} without an explanation`,
+    details,
   };
 }
 
@@ -45,7 +47,10 @@ export function connectionFailure(error: unknown, url: string): CallFailure {
 
 export function toError(failure: CallFailure, cause?: unknown): PagefleetError {
   const code = failure.code ?? codeOfStatus(failure.status);
-  return new PagefleetError(code, failure.message, { cause, details: { status: failure.status } });
+  return new PagefleetError(code, failure.message, {
+    cause,
+    details: { ...failure.details, status: failure.status },
+  });
 }
 
 function codeOfStatus(status: number | null) {

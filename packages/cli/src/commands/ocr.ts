@@ -39,7 +39,11 @@ export async function ocr(files: readonly string[], options: OcrCommandOptions):
   const read = { ...asked, signal: first };
   try {
     for (const file of readable) {
-      codes.push(await readFileByCluster(client, file, read).catch((error: unknown) => report(file, error)));
+      codes.push(
+        await readFileByCluster(client, file, read).catch((error: unknown) =>
+          report(file, countFromOne(error, options.pages)),
+        ),
+      );
       if (first.aborted) return ERRORS.interrupted.exitCode;
     }
   } finally {
@@ -57,6 +61,17 @@ function isReadable(file: string, codes: number[]): boolean {
     codes.push(report(file, error));
     return false;
   }
+}
+
+/** The endpoint counts pages from 0, and says so; here they were asked for from 1. */
+function countFromOne(error: unknown, pages: string | undefined): unknown {
+  if (!(error instanceof PagefleetError) || error.code !== 'page_out_of_range') return error;
+  const { page, pages: count } = error.details;
+  const isKnown = typeof page === 'number' && typeof count === 'number';
+  const why = isKnown
+    ? `there is no page ${page + 1}; the document has ${count}, counted from 1`
+    : 'the document has no such page, counted from 1';
+  return new PagefleetError(error.code, `--pages is "${pages}": ${why}`, { cause: error });
 }
 
 const WHAT_TO_DO =
