@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
 import type { ConfigOptions } from './cluster/environment.ts';
 import { checkConfig, printConfigReference, printConfigSchema, showConfig } from './commands/config.ts';
 import { down } from './commands/down.ts';
@@ -14,6 +15,7 @@ export function createProgram(done: (code: number) => void): Command {
     .description(
       'Rents pods, keeps as many as the work pays for, and reads scanned pages through one HTTP endpoint.',
     )
+    .version(packageJson.version, '-V, --version', 'which version this is')
     .showHelpAfterError()
     .enablePositionalOptions();
 
