@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { PagefleetError } from '@pagefleet/contract';
 import { clusterPaths } from '@pagefleet/runtime';
 import { type ConfigOptions, findStateDir } from '../cluster/environment.ts';
+import { requireCluster } from './require-cluster.ts';
 
 const TAIL_BYTES = 64_000;
 
@@ -15,6 +16,8 @@ export async function logs(program: string | undefined, options: ConfigOptions):
         .filter((name) => name.endsWith('.log'))
         .map((name) => basename(name, '.log'))
     : [];
+  // Logs of a cluster whose other files are gone are still worth reading; without any, it is said what is missing.
+  if (known.length === 0) requireCluster(options);
   if (program === undefined) {
     for (const name of known) console.log(`${name.padEnd(14)} ${paths.logFile(name)}`);
     return 0;
