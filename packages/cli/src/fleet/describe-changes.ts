@@ -1,4 +1,4 @@
-import type { FleetStatus } from '@pagefleet/contract';
+import type { FleetStatus, PodStatus } from '@pagefleet/contract';
 
 /** What differs between two snapshots that a person watching wants to know, one sentence each. */
 export function describeChanges(before: FleetStatus | null, now: FleetStatus): string[] {
@@ -6,19 +6,24 @@ export function describeChanges(before: FleetStatus | null, now: FleetStatus): s
 }
 
 function podChanges(before: FleetStatus | null, now: FleetStatus): string[] {
-  const old = new Map((before?.pods ?? []).map((pod) => [pod.id, pod.state]));
+  const old = new Map((before?.pods ?? []).map((pod) => [nameOf(pod), pod.state]));
   const changed = now.pods
-    .filter((pod) => old.get(pod.id) !== pod.state)
+    .filter((pod) => old.get(nameOf(pod)) !== pod.state)
     .map((pod) => {
-      const from = old.get(pod.id);
+      const from = old.get(nameOf(pod));
       const why = pod.reason ? `: ${pod.reason}` : '';
-      return `pod ${pod.name || pod.id} ${from ? `${from} → ${pod.state}` : pod.state}${why}`;
+      return `pod ${nameOf(pod)} ${from ? `${from} → ${pod.state}` : pod.state}${why}`;
     });
-  const present = new Set(now.pods.map((pod) => pod.id));
+  const present = new Set(now.pods.map(nameOf));
   const gone = (before?.pods ?? [])
-    .filter((pod) => !present.has(pod.id) && pod.state !== 'terminated')
-    .map((pod) => `pod ${pod.name || pod.id} ${pod.state} → gone`);
+    .filter((pod) => !present.has(nameOf(pod)) && pod.state !== 'terminated')
+    .map((pod) => `pod ${nameOf(pod)} ${pod.state} → gone`);
   return [...changed, ...gone];
+}
+
+/** The name is chosen before the rent and stays; the id is the name until the provider has given one. */
+function nameOf(pod: PodStatus): string {
+  return pod.name || pod.id;
 }
 
 /** The first snapshot only tells who is there; that is what `up` has just said. */

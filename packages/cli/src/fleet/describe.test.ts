@@ -43,6 +43,12 @@ describe('live events', () => {
     expect(describeChanges(now, now)).toEqual([]);
   });
 
+  test('a_pod_that_gets_its_id_is_the_same_pod_not_another_and_a_loss', () => {
+    const renting = status([pod('c-ocr-1', 'renting')]);
+    const booting = status([pod('local-1', 'booting', { name: 'c-ocr-1' })]);
+    expect(describeChanges(renting, booting)).toEqual(['pod c-ocr-1 renting → booting']);
+  });
+
   test('a_pod_that_leaves_the_snapshot_is_gone_and_an_alarm_is_told_once', () => {
     const alarm = { code: 'bus_unavailable', message: 'NATS does not answer', sinceMs: 1 };
     const now = status([], { alarms: [alarm] });
