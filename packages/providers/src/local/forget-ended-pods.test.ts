@@ -1,6 +1,10 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@pagefleet/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideForgotten } from './forget-ended-pods.ts';
+import { decideForgotten, forgetEndedPods } from './forget-ended-pods.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -30,5 +34,28 @@ describe('folders of ended pods', () => {
         for (const pod of kept) expect(nowMs - pod.endedAtMs).toBeLessThanOrEqual(7 * DAY_MS);
       }),
     );
+  });
+});
+
+describe('what a killed renter leaves half made', () => {
+  it('is_swept_once_no_renter_can_be_at_it_and_nothing_else_is', async () => {
+    const account = mkdtempSync(join(tmpdir(), 'pf-account-'));
+    const nowMs = Date.now();
+    const make = (name: string, ageMs: number): void => {
+      mkdirSync(join(account, name));
+      utimesSync(join(account, name), new Date(), new Date(nowMs - ageMs));
+    };
+    make('.new-local-00000001', 11 * 60_000);
+    make('.old-local-00000002-aaaa', 11 * 60_000);
+    make('.new-local-00000003', 9 * 60_000);
+    make('local-00000004', DAY_MS);
+    const logger = createLogger({
+      component: 'test',
+      level: 'fatal',
+      destination: { write: () => undefined },
+    });
+    await forgetEndedPods(account, [], { nowMs, logger });
+    expect(readdirSync(account).sort()).toEqual(['.new-local-00000003', 'local-00000004']);
+    rmSync(account, { recursive: true });
   });
 });

@@ -7,7 +7,7 @@ import type { EndedPod } from './list-account.ts';
 const KEEP_PODS = 50;
 const KEEP_MS = 7 * 24 * 3_600_000;
 /** Half made folders are left by a renter that died; no renter needs this long. */
-const HALF_MADE_MS = 3_600_000;
+const HALF_MADE_MS = 600_000;
 
 /** Which ended pods are no longer kept for their logs: all but the newest 50, and what is older than a week. */
 export function decideForgotten(ended: readonly EndedPod[], nowMs: number): string[] {
