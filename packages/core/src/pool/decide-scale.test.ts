@@ -249,6 +249,16 @@ describe('failed boots', () => {
     expect(fourth.memory.pools.ocr?.suspendedUntilMs).toBe(T0 + 1_200_000);
   });
 
+  test('of_another_configuration_hold_nothing_back', () => {
+    const wants = { pools: [settings({ minPods: 1 })] };
+    const failed = { failedBoots: 3, suspendedUntilMs: T0 + 600_000 };
+    const changed = { ...wants, memory: memory({ ...failed, failedHash: 'what-it-was-before' }) };
+    expect(rents(decide(world(changed)))).toBeGreaterThan(0);
+    expect(decide(world(changed)).memory.pools.ocr).toMatchObject({ failedBoots: 0, suspendedUntilMs: 0 });
+    const same = { ...wants, memory: memory({ ...failed, failedHash: settings().configHash }) };
+    expect(rents(decide(world(same)))).toBe(0);
+  });
+
   test('are_forgotten_by_one_that_came_up', () => {
     const asked = booting('a', { asked: { purpose: 'boot', askedAtMs: T0 - 500 } });
     const probes = new Map([

@@ -22,6 +22,7 @@ export function learn(
   const pods = [...pass.registry.values()].filter((pod) => pod.pool === pool);
   const changes = pass.changes.filter((change) => change.before.pool === pool);
   let next = memory ?? NEW_POOL_MEMORY;
+  next = forgetOtherBoots(next, pass.world.pools.find(({ name }) => name === pool)?.configHash);
   next = learnBoots(next, changes, nowMs);
   next = learnRefusals(
     next,
@@ -35,9 +36,17 @@ export function learn(
   return { ...next, endsByProbeMs: ends };
 }
 
+/** Who has mended the configuration does not wait for what the old one did. */
+function forgetOtherBoots(memory: PoolMemory, configHash: string | undefined): PoolMemory {
+  const { failedHash } = memory;
+  if (failedHash === undefined || configHash === undefined || failedHash === configHash) return memory;
+  const { failedHash: _, ...rest } = memory;
+  return { ...rest, failedBoots: 0, suspendedUntilMs: 0 };
+}
+
 /** Three boots that failed in a row suspend renting; then one trial after 10 min, doubling. One that came up ends it. */
 function learnBoots(memory: PoolMemory, changes: readonly PodChange[], nowMs: number): PoolMemory {
-  let { failedBoots, suspendedUntilMs } = memory;
+  let { failedBoots, suspendedUntilMs, failedHash } = memory;
   for (const { before, after } of changes) {
     if (before.state !== 'booting' || before.origin !== 'rented') continue;
     if (after.state === 'serving') {
@@ -45,12 +54,13 @@ function learnBoots(memory: PoolMemory, changes: readonly PodChange[], nowMs: nu
       suspendedUntilMs = 0;
     } else if (isFailedBoot(after)) {
       failedBoots += 1;
+      failedHash = before.configHash;
       const doublings = failedBoots - FAILED_BOOTS_TO_SUSPEND;
       if (doublings >= 0)
         suspendedUntilMs = nowMs + Math.min(SUSPEND_FIRST_MS * 2 ** doublings, SUSPEND_LONGEST_MS);
     }
   }
-  return { ...memory, failedBoots, suspendedUntilMs };
+  return { ...memory, failedBoots, suspendedUntilMs, ...(failedHash === undefined ? {} : { failedHash }) };
 }
 
 function isFailedBoot(pod: Pod): boolean {

@@ -12,6 +12,8 @@ export interface PoolMemory {
   /** configurations of which a pod has read a page */
   readonly provenHashes: readonly string[];
   readonly failedBoots: number;
+  /** the configuration whose boots failed: another one starts without blame; absent = not known */
+  readonly failedHash?: string;
   /** no rent before that, and then one at a time; 0 = not suspended */
   readonly suspendedUntilMs: number;
   readonly refusals: number;
