@@ -11,11 +11,26 @@ import {
   writeFileAtomic,
 } from '@pagefleet/runtime';
 import { findProgram, programSearchPath } from './find-program.ts';
+import { findSession } from './find-session.ts';
+import { readStat } from './session.ts';
 
-/** The supervisord that was started last on this state directory, running or not. */
+/** The supervisord that was started last on this state directory, running or not; found by its processes where the file is lost. */
 export function readGroup(paths: ClusterPaths): ProcessIdentity | null {
+  const written = readGroupFile(paths);
+  if (written && (process.platform !== 'linux' || readStat(written.pid)?.startTicks === written.startTicks)) {
+    return written;
+  }
+  const found = findSession(paths);
+  return found === null || found.pid === written?.pid ? written : found;
+}
+
+/** null = missing or damaged */
+export function readGroupFile(paths: ClusterPaths): ProcessIdentity | null {
   try {
-    return JSON.parse(readFileSync(paths.groupFile, 'utf8')) as ProcessIdentity;
+    const value: unknown = JSON.parse(readFileSync(paths.groupFile, 'utf8'));
+    const { pid, startTicks, bootId } = value as Partial<ProcessIdentity>;
+    const isWhole = typeof pid === 'number' && typeof startTicks === 'number' && typeof bootId === 'string';
+    return isWhole ? { pid, startTicks, bootId } : null;
   } catch {
     return null;
   }

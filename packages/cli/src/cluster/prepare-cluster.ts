@@ -33,6 +33,8 @@ export async function prepareCluster(paths: ClusterPaths, config: Config): Promi
   return cluster;
 }
 
+/** Empty where the file is lost: the controller then refuses, and an end goes on without it. */
 export function readOperatorToken(cluster: ClusterFile): string {
+  if (!existsSync(cluster.operatorTokenFile)) return '';
   return readFileSync(cluster.operatorTokenFile, 'utf8').trim();
 }

@@ -34,22 +34,30 @@ export async function observeSession(leader: ProcessIdentity): Promise<SessionMe
   return members;
 }
 
-function listPids(): number[] {
+export function listPids(): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number);
 }
 
+interface Stat {
+  readonly name: string;
+  readonly session: number;
+  readonly parentPid: number;
+  readonly startTicks: number;
+}
+
 /** `pid (name) state ppid pgrp session …`; the name may hold anything. */
-function readStat(pid: number): { session: number; parentPid: number; name: string } | null {
+export function readStat(pid: number): Stat | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const end = stat.lastIndexOf(')');
     const fields = stat.slice(end + 2).split(' ');
     return {
+      name: stat.slice(stat.indexOf('(') + 1, end),
       session: Number(fields[3]),
       parentPid: Number(fields[1]),
-      name: stat.slice(stat.indexOf('(') + 1, end),
+      startTicks: Number(fields[19]),
     };
   } catch {
     return null;
@@ -57,7 +65,7 @@ function readStat(pid: number): { session: number; parentPid: number; name: stri
 }
 
 /** Arguments by blanks; empty for a process that is gone or not ours to read. */
-function commandOf(pid: number): string {
+export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {

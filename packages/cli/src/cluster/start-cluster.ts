@@ -3,7 +3,7 @@ import { type ClusterPaths, clusterPaths, observeNginxBox, sizeNginx } from '@pa
 import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
 import { endpointUrl } from './endpoint.ts';
-import { readGroup, runningGroup, startGroup } from './group.ts';
+import { readGroup, readGroupFile, runningGroup, startGroup } from './group.ts';
 import { prepareCluster } from './prepare-cluster.ts';
 import { readClusterFile } from './read-cluster-file.ts';
 import { observeSession } from './session.ts';
@@ -54,8 +54,17 @@ async function refuseRunning(paths: ClusterPaths): Promise<void> {
   const where = cluster ? ` at ${endpointUrl(cluster)}` : '';
   throw new PagefleetError(
     'already_running',
-    `A cluster already runs on ${paths.stateDir}${where} (supervisord is process ${group.pid}). \`pagefleet status\` shows it, \`pagefleet down\` ends it.`,
+    `A cluster already runs on ${paths.stateDir}${where} (supervisord is process ${group.pid}). ${whatToDo(paths, cluster)}`,
   );
+}
+
+function whatToDo(paths: ClusterPaths, cluster: ClusterFile | null): string {
+  const lost = [
+    ...(readGroupFile(paths) === null ? [paths.groupFile] : []),
+    ...(cluster === null ? [paths.clusterFile] : []),
+  ];
+  if (lost.length === 0) return '`pagefleet status` shows it, `pagefleet down` ends it.';
+  return `${lost.join(' and ')} cannot be read; \`pagefleet down\` ends the cluster without, and \`pagefleet up\` writes it anew.`;
 }
 
 async function endLeftovers(paths: ClusterPaths, say: (line: string) => void): Promise<void> {
