@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PagefleetError } from '@pagefleet/contract';
 import {
   type ClusterPaths,
@@ -13,6 +14,9 @@ import {
 import { findProgram, programSearchPath } from './find-program.ts';
 import { findSession } from './find-session.ts';
 import { readStat } from './session.ts';
+
+const START_PATIENCE_MS = 10_000;
+const POLL_MS = 50;
 
 /** The supervisord that was started last on this state directory, running or not; found by its processes where the file is lost. */
 export function readGroup(paths: ClusterPaths): ProcessIdentity | null {
@@ -42,27 +46,59 @@ export async function runningGroup(paths: ClusterPaths): Promise<ProcessIdentity
 }
 
 /**
- * Starts supervisord in a session of its own: a Ctrl-C in the terminal reaches only the command line, and everything that
- * descends from it can be found again by the session's number.
+ * Starts supervisord, which makes a session of its own: a Ctrl-C in the terminal reaches only the command line, and
+ * everything that descends from it can be found again by the session's number. It says what keeps it from starting, then
+ * turns its output to /dev/null: a full disk that refused its last words would end it.
  */
 export async function startGroup(paths: ClusterPaths): Promise<ProcessIdentity> {
-  const log = openSync(join(paths.logsDir, 'supervisord.out'), 'w', 0o600);
-  const child = spawn(findProgram('supervisord'), ['-n', '-c', paths.supervisorConfFile], {
+  rmSync(paths.supervisorPidFile, { force: true });
+  await runUntilDaemon(paths);
+  const identity = await waitForSession(paths);
+  await writeFileAtomic(paths.groupFile, `${JSON.stringify(identity)}\n`, 0o600);
+  return identity;
+}
+
+/** Resolves when the started process has handed over to the one that stays. */
+function runUntilDaemon(paths: ClusterPaths): Promise<void> {
+  const child = spawn(findProgram('supervisord'), ['-c', paths.supervisorConfFile], {
     cwd: paths.stateDir,
     detached: true,
     env: supervisedEnvironment(paths),
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  closeSync(log);
-  child.unref();
-  const failed = new Promise<never>((_, reject) => child.once('error', reject));
-  failed.catch(() => undefined);
-  const identity = child.pid === undefined ? await failed : await observeProcess(child.pid);
-  if (!identity) {
-    throw new PagefleetError('internal', `supervisord ended at once; see ${paths.logsDir}/supervisord.out`);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    // The pipe closes when the daemon has turned away from it, also after the exit of the one that was started.
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve();
+      const why = said.trim().split('\n').slice(-3).join(' | ') || `it left no word (${signal ?? code})`;
+      reject(new PagefleetError('internal', `supervisord did not start: ${why}`));
+    });
+  });
+}
+
+async function waitForSession(paths: ClusterPaths): Promise<ProcessIdentity> {
+  const deadline = performance.now() + START_PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const found = findSession(paths) ?? (await observeProcess(readPid(paths)));
+    // Just before it opens its own session it is still in that of the process that is gone.
+    if (found && (await isSameProcess(found))) return found;
+    await sleep(POLL_MS);
   }
-  await writeFileAtomic(paths.groupFile, `${JSON.stringify(identity)}\n`, 0o600);
-  return identity;
+  throw new PagefleetError('internal', `supervisord ended at once; see ${paths.logFile('supervisord')}`);
+}
+
+/** 0 = it has not written it */
+function readPid(paths: ClusterPaths): number {
+  try {
+    return Number(readFileSync(paths.supervisorPidFile, 'utf8'));
+  } catch {
+    return 0;
+  }
 }
 
 function supervisedEnvironment(paths: ClusterPaths): NodeJS.ProcessEnv {

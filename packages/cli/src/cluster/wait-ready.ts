@@ -99,7 +99,7 @@ function codeOf(error: unknown): string {
 
 function lastWords(paths: ClusterPaths): string {
   try {
-    return readFileSync(`${paths.logsDir}/supervisord.out`, 'utf8').trim().split('\n').slice(-3).join(' | ');
+    return readFileSync(paths.logFile('supervisord'), 'utf8').trim().split('\n').slice(-3).join(' | ');
   } catch {
     return 'it left no word';
   }
