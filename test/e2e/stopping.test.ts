@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { programPath, realNodeBinary } from '@pagefleet/runtime';
+import { clusterPaths, programPath, realNodeBinary } from '@pagefleet/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCluster, type TestCluster } from '../cluster.ts';
 
@@ -52,6 +52,52 @@ describe('after a kill of supervisord (DESIGN 3, Stopping)', () => {
     for (const program of ['nats', 'nginx', 'nginx-worker', 'workers', 'worker', 'backup'] as const) {
       expect(cluster.pidsOf(program), program).toEqual([]);
     }
+  });
+});
+
+describe('with lost files (DESIGN 3, Stopping)', () => {
+  let cluster: TestCluster;
+  let group = '';
+  afterAll(async () => {
+    if (!cluster) return;
+    writeFileSync(clusterPaths(cluster.stateDir).groupFile, group);
+    await cluster.down();
+  });
+
+  test('up_names_them_and_down_ends_processes_and_pods_without', async () => {
+    cluster = await withTwoPods();
+    const paths = clusterPaths(cluster.stateDir);
+    group = readFileSync(paths.groupFile, 'utf8');
+    const processes = (['supervisord', 'nats', 'nginx', 'controller', 'workers', 'pod'] as const).flatMap(
+      (program) => cluster.pidsOf(program),
+    );
+    expect(processes.length).toBeGreaterThanOrEqual(7);
+    rmSync(paths.groupFile);
+    writeFileSync(paths.clusterFile, '{');
+    const up = await cluster.up();
+    expect(up.code).not.toBe(0);
+    expect(up.stderr).toMatch(/already runs.*group\.json and .*cluster\.json cannot be read/);
+    const down = await cluster.cli(['down']);
+    expect(down.code, down.stderr).toBe(0);
+    expect(down.stderr).toContain(`${paths.clusterFile} cannot be read`);
+    for (const pid of processes) expect(existsSync(`/proc/${pid}/cwd`), `${pid}: ${down.stderr}`).toBe(false);
+  });
+});
+
+/** The signal is one that never arrives: a stopped nats-server takes no SIGTERM, as one does that waits for a full disk. */
+describe('a program that does not answer (DESIGN 3, Stopping)', () => {
+  let cluster: TestCluster;
+  afterAll(async () => {
+    await cluster?.down();
+  });
+
+  test('down_says_what_it_waits_for_and_goes_through', async () => {
+    cluster = await withTwoPods();
+    const [nats = 0] = cluster.kill('nats', 'SIGSTOP');
+    const down = await cluster.cli(['down']);
+    expect(down.code, down.stderr).toBe(0);
+    expect(existsSync(`/proc/${nats}/cwd`)).toBe(false);
+    expect(down.stderr).toMatch(/waiting for .*nats \(process \d+\)/);
   });
 });
 
