@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ClusterFile, PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, clusterPaths } from '@pagefleet/runtime';
 import { type ConfigOptions, findStateDir } from '../cluster/environment.ts';
@@ -7,6 +8,12 @@ import { readClusterFile } from '../cluster/read-cluster-file.ts';
 export function requireCluster(options: ConfigOptions): { paths: ClusterPaths; cluster: ClusterFile } {
   const paths = clusterPaths(findStateDir(options));
   const cluster = readClusterFile(paths);
+  if (!cluster && existsSync(paths.clusterFile)) {
+    throw new PagefleetError(
+      'config_invalid',
+      `${paths.clusterFile} is damaged or of another version: the cluster cannot be asked. \`pagefleet down\` ends what runs, \`pagefleet up\` writes it anew.`,
+    );
+  }
   if (!cluster) {
     throw new PagefleetError(
       'not_found',
