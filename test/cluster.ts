@@ -34,6 +34,8 @@ export interface TestCluster {
   /** `pagefleet <args>` on this cluster's configuration and state */
   cli(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<CliResult>;
   status(): Promise<FleetStatus>;
+  /** waits until so many pods serve and 2 workers take pages */
+  whole(pods: number): Promise<FleetStatus>;
   /** waits until the status fits; throws with the last one after 60 s */
   until(what: string, fits: (status: FleetStatus) => boolean): Promise<FleetStatus>;
   logs(program: string): string;
@@ -73,6 +75,16 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
     return (await answer.body.json()) as FleetStatus;
   }
 
+  const until: TestCluster['until'] = async (what, fits) => {
+    let last: unknown;
+    for (let tries = 0; tries < 300; tries += 1) {
+      last = await status().catch((error: unknown) => error);
+      if (!(last instanceof Error) && fits(last as FleetStatus)) return last as FleetStatus;
+      await sleep(200);
+    }
+    throw new Error(`never came: ${what}; last status: ${JSON.stringify(last)}`);
+  };
+
   return {
     url,
     stateDir,
@@ -80,15 +92,14 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
     operatorToken,
     cli,
     status,
-    async until(what, fits) {
-      let last: unknown;
-      for (let tries = 0; tries < 300; tries += 1) {
-        last = await status().catch((error: unknown) => error);
-        if (!(last instanceof Error) && fits(last as FleetStatus)) return last as FleetStatus;
-        await sleep(200);
-      }
-      throw new Error(`never came: ${what}; last status: ${JSON.stringify(last)}`);
-    },
+    until,
+    whole: (pods) =>
+      until(`${pods} pods and 2 workers serve`, ({ summary, workers }) => {
+        const ready = workers.filter(
+          ({ worker, state, acked }) => worker >= 0 && state === 'listening' && acked,
+        );
+        return summary?.pods_ready === pods && ready.length === 2;
+      }),
     logs: (program) =>
       existsSync(paths.logFile(program)) ? readFileSync(paths.logFile(program), 'utf8') : '',
     pidsOf: (program) => pidsOf(stateDir, program),

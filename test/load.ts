@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import sharp from 'sharp';
+
+/** The least page there is, for tests that count pages and read none. */
+export function whitePage(): Promise<Buffer> {
+  return sharp({ create: { width: 64, height: 64, channels: 3, background: 'white' } })
+    .png()
+    .toBuffer();
+}
 
 /** One request, sent once: this client never retries, so nothing is hidden. */
 export interface Shot {

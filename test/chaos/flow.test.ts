@@ -1,11 +1,10 @@
 /** A whole cluster under more work than it can do: replacement, overload, and a document wider than one worker's share. */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCluster, type TestCluster } from '../cluster.ts';
 import { makePdf } from '../integration/dataplane/make-pdf.ts';
-import { shoot, startLoad } from '../load.ts';
+import { shoot, startLoad, whitePage } from '../load.ts';
 import { longestIdleMs, observeReadings, readTwice } from '../pod-reads.ts';
 
 const WIDTH = 2;
@@ -19,26 +18,17 @@ let cluster: TestCluster;
 let page: Buffer;
 
 beforeAll(async () => {
-  page = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'white' } })
-    .png()
-    .toBuffer();
+  page = await whitePage();
   cluster = await startCluster({
     pools: [POOL],
     limits: { max_in_flight: FITS / 2, max_queued: FITS / 2 },
   });
-  await whole();
+  await cluster.whole(PODS);
 });
 
 afterAll(async () => {
   expect((await cluster?.down())?.code).toBe(0);
 });
-
-async function whole(): Promise<void> {
-  await cluster.until('all pods and workers serve', ({ summary, workers }) => {
-    const ready = workers.filter(({ worker, state, acked }) => worker >= 0 && state === 'listening' && acked);
-    return summary?.pods_ready === PODS && ready.length === 2;
-  });
-}
 
 const target = () => ({ url: `${cluster.url}/v1/ocr`, body: page, contentType: 'image/png' });
 
@@ -58,7 +48,7 @@ test(
           interval: 500,
         })
         .toEqual([]);
-      await whole();
+      await cluster.whole(PODS);
     }
     const shots = await load.stop();
     const failed = shots.filter(({ ok }) => !ok).map(({ status, code }) => `${status} ${code}`);

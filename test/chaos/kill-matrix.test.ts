@@ -3,11 +3,9 @@
  * counted in the pods' own logs. What is killed may lose what was open in it and nothing else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetStatus } from '@pagefleet/contract';
-import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProgramName, startCluster, type TestCluster } from '../cluster.ts';
-import { startLoad } from '../load.ts';
+import { startLoad, whitePage } from '../load.ts';
 import { observeReadings, readTwice } from '../pod-reads.ts';
 
 const CONCURRENCY = 8;
@@ -17,9 +15,7 @@ let cluster: TestCluster;
 let page: Buffer;
 
 beforeAll(async () => {
-  page = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'white' } })
-    .png()
-    .toBuffer();
+  page = await whitePage();
   cluster = await startCluster({ pools: [POOL], control: { probe_interval: '2s', adoption_interval: '2s' } });
   await podIds();
 });
@@ -70,17 +66,11 @@ async function underLoad(strike: () => Promise<void> | void, settleMs = 4_000): 
 
 /** Waits until the cluster is whole again, so that each blow meets a whole one; then names the pods. */
 async function podIds(): Promise<string[]> {
-  const { pods } = await cluster.until('3 pods and 2 workers serve', ({ summary, workers }) => {
-    return summary.pods_ready === 3 && workers.filter(isServing).length === 2;
-  });
+  const { pods } = await cluster.whole(3);
   return pods
     .filter(({ state }) => state === 'serving')
     .map(({ id }) => id)
     .sort();
-}
-
-function isServing({ state, acked, worker }: FleetStatus['workers'][number]): boolean {
-  return worker >= 0 && state === 'listening' && acked;
 }
 
 function killFirst(program: ProgramName): void {

@@ -11,15 +11,10 @@ export interface Capacity {
 const MAX_RETRY_AFTER_SECONDS = 30;
 
 /**
- * Throws when waiting could not help: the pool takes no pages for a while (R-021), or it has no pod and may rent none
- * (R-022). A pool whose pods are booting takes pages; they wait.
+ * The pool that reads a document asked of `pool`: that one, or the one it falls back to. Throws when waiting could not help:
+ * the pool takes no pages for a while (R-021), or it has no pod and may rent none (R-022). A pool whose pods are booting
+ * takes pages; they wait.
  */
-export function checkCapacity(pool: string, requireFleet: boolean, capacity: Capacity): void {
-  const refusal = refusalOf(pool, requireFleet, capacity);
-  if (refusal !== null) throw refusal;
-}
-
-/** The pool that reads a document asked of `pool`: that one, or the one it falls back to. Throws like `checkCapacity`. */
 export function choosePool(pool: string, requireFleet: boolean, capacity: Capacity): string {
   const refusal = refusalOf(pool, requireFleet, capacity);
   if (refusal === null) return pool;

@@ -1,5 +1,6 @@
 export type { Bucket, WriteOutcome } from './bus/bucket.ts';
 export { type Bus, type BusOptions, connectBus } from './bus/connect-bus.ts';
+export { STRANGE_IN_A_PATH } from './config/check-config.ts';
 export type { ConfigIssue } from './config/config-issue.ts';
 export { configJsonSchema } from './config/config-json-schema.ts';
 export { type ConfigOrigin, type LoadedConfig, loadConfig } from './config/load-config.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, statSync } from 'node:fs';
 import { PagefleetError } from '@pagefleet/contract';
-import { type ClusterPaths, clusterPaths, makeFolder } from '@pagefleet/runtime';
+import { type ClusterPaths, clusterPaths, makeFolder, STRANGE_IN_A_PATH } from '@pagefleet/runtime';
 
 /** Makes the state directory and its folders, closed to everyone else (0700), and returns the names in it. */
 export function makeStateDir(stateDir: string): ClusterPaths {
@@ -33,7 +33,7 @@ export function makeStateDir(stateDir: string): ClusterPaths {
 }
 
 function refuseUnusablePath(paths: ClusterPaths): void {
-  const strange = /["'\\$%;#{}\s]/.exec(paths.stateDir);
+  const strange = STRANGE_IN_A_PATH.exec(paths.stateDir);
   if (strange) {
     throw new PagefleetError(
       'config_invalid',

@@ -10,6 +10,7 @@ import {
   memory,
   refusing,
   registry,
+  rents,
   reports,
   serving,
   settings,
@@ -18,10 +19,6 @@ import {
   unreachable,
   world,
 } from './world-kit.ts';
-
-function rents(plan: Plan): number {
-  return plan.actions.filter((action) => action.kind === 'rent').length;
-}
 
 function noteOf(plan: Plan): string {
   return plan.pools.map((pool) => pool.note).join();

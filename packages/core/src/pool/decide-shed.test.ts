@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from './decide.ts';
-import type { Plan } from './plan.ts';
 import type { Pod } from './pod-state.ts';
 import {
   booting,
   registry,
+  rents,
   reports,
   serving,
   settings,
@@ -13,10 +13,6 @@ import {
   unreachable,
   world,
 } from './world-kit.ts';
-
-function rents(plan: Plan): number {
-  return plan.actions.filter((action) => action.kind === 'rent').length;
-}
 
 describe('shedding', () => {
   test('what_is_above_the_cap_leaves_boots_first_then_the_least_busy', () => {

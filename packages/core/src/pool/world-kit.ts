@@ -1,6 +1,7 @@
 import type { ListedPod } from './listing.ts';
 import { EMPTY_MEMORY, type Memory, NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
 import type { MergedDemand, MergedPod, MergedReports } from './merge-reports.ts';
+import type { Plan } from './plan.ts';
 import type {
   BootingPod,
   Pod,
@@ -24,6 +25,10 @@ export const WATCH: WatchSettings = {
   trialDelayMs: 5_000,
   adoptionIntervalMs: 60_000,
 };
+
+export function rents(plan: Plan): number {
+  return plan.actions.filter((action) => action.kind === 'rent').length;
+}
 
 export function settings(change: Partial<PoolSettings> = {}): PoolSettings {
   return {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Config, OCR_REQUEST_HEADERS, PagefleetError } from '@pagefleet/contract';
-import { checkCapacity } from '../check-capacity.ts';
+import { choosePool } from '../check-capacity.ts';
 import type { PodTable } from '../forward/pod-table.ts';
 import type { Metrics } from '../metrics.ts';
 import type { PoolDirectory } from '../pool-directory.ts';
@@ -37,8 +37,7 @@ export async function enter({ request, query, signal }: Newcomer, options: DoorO
   checkLength(request, config.limits.maxBodyBytes);
   // With several pools only the body tells which one is meant.
   const [only, ...others] = pools.names();
-  if (only !== undefined && others.length === 0)
-    checkCapacity(only, query.get('require') === 'fleet', options);
+  if (only !== undefined && others.length === 0) choosePool(only, query.get('require') === 'fleet', options);
   const fingerprint = fingerprintOf(request, caller);
   try {
     const ticket = await admission.admit({ holdMs: holdMsOf(request, config.limits.maxWaitMs), signal });

@@ -110,11 +110,21 @@ describe('a fault of ours while a page is dispatched (R-020)', () => {
     forwarding.pods.suspects.raise = () => {
       throw new Error('a fault of ours');
     };
+    const slotsWhenAsked: number[] = [];
+    Object.assign(forwarding.pods.find('a')?.client ?? {}, {
+      delete: () => {
+        slotsWhenAsked.push(slots.total);
+        return Promise.reject(new Error('nobody answers'));
+      },
+    });
     const outcomes: PageOutcome[] = [];
     forwarding.submit(pageOf('p', outcomes));
-    await expect.poll(() => outcomes).toHaveLength(1);
+    await expect.poll(() => outcomes, { timeout: 5_000 }).toHaveLength(1);
     expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'internal' } }]);
     expect(slots.total).toBe(0);
+    // Its reading may still run: the pod is asked to end it while the slot is held.
+    expect(slotsWhenAsked).toContain(1);
+    expect(slotsWhenAsked).not.toContain(0);
     expect(events.map(([event]) => event)).toContain('page_run_failed');
   });
 });

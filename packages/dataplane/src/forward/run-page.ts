@@ -44,9 +44,13 @@ export class PageRunner {
     try {
       await this.#dispatch(placed);
     } catch (err) {
-      this.#options.logger.error({ err, page: placed.dispatchId }, 'page_run_failed');
+      const { job, pod, dispatchId } = placed;
+      this.#options.logger.error({ err, page: dispatchId }, 'page_run_failed');
+      // What may still run in the pod is asked to end before its slot goes to another page.
+      const isOver = { ...this.#proofOf(job, pod.id), giveUp: () => true };
+      await endReading(pod, dispatchId, isOver).catch(() => 'unknowable');
       this.#release(placed);
-      this.#fail(placed.job, new PagefleetError('internal', 'a fault of ours', { cause: err }));
+      this.#fail(job, new PagefleetError('internal', 'a fault of ours', { cause: err }));
     }
   }
 

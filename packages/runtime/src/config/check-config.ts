@@ -188,7 +188,7 @@ function checkSums({ pools }: Config): Contradiction[] {
 }
 
 /** nginx and supervisord read paths from their own configuration files, which have no quoting for these. */
-const STRANGE_IN_A_PATH = /["'\\$%;#{}\s]/;
+export const STRANGE_IN_A_PATH = /["'\\$%;#{}\s]/;
 
 function checkStateDir({ stateDir }: Config): Contradiction[] {
   const strange = STRANGE_IN_A_PATH.exec(stateDir);
