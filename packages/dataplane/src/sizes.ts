@@ -39,7 +39,7 @@ const MOST_OUTGOING = 32_768;
 const MOST_PER_POD = 16_384;
 const CONTROL_PER_POD = 16;
 const DECODE_THREADS = 2;
-/** of one worker beside those that read documents: the loop, its watchdog, V8's and libuv's pools */
+/** Of one worker beside those that read documents: 12 counted in an idle one (/proc/PID/task), and 2 to spare. */
 const OTHER_THREADS = 14;
 /** Kept for control, logs, NATS, spool files and what Node itself needs: pages give way before them. */
 const RESERVED_DESCRIPTORS = 256;
