@@ -35,7 +35,7 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
       const pod = await rent(provider, request);
       expect(pod).toMatchObject({ name: request.mark.name, mark: request.mark });
       const serving = await untilServing(provider, pod.id);
-      expect(serving).toMatchObject({ id: pod.id, name: pod.name, mark: request.mark, running: true });
+      expect(serving).toMatchObject({ id: pod.id, name: pod.name, mark: request.mark, status: 'running' });
       expect(serving.createdAtMs).toBe(pod.createdAtMs);
       expect(await probe(serving, request)).toBe(200);
       expect((await readPage(serving, request)).text).toContain('sleep');
@@ -115,7 +115,11 @@ export function rentRequest(): RentRequest {
       token: randomBytes(32).toString('hex'),
       port: 0,
       host: '127.0.0.1',
+      transport: 'plain',
       deadManMs: 120_000,
+      removal: 'exit',
+      apiUrl: '',
+      graphqlUrl: '',
       engine: 'sleep',
       languages: [],
       dpi: 200,
@@ -128,6 +132,7 @@ export function rentRequest(): RentRequest {
       fatalStallMs: 60_000,
       logLevel: 'info',
     },
+    machine: null,
   };
 }
 
@@ -141,7 +146,7 @@ export async function rent(provider: Provider, request: RentRequest): Promise<Li
 export async function untilServing(provider: Provider, id: string): Promise<ListedPod> {
   for (let n = 0; n < 600; n += 1) {
     const pod = (await provider.list()).find((listed) => listed.id === id);
-    if (pod?.address && (await fetch(`${urlOf(pod)}/healthz`).catch(() => null))) return pod;
+    if (pod?.url && (await fetch(`${pod.url}/healthz`).catch(() => null))) return pod;
     await sleep(50);
   }
   throw new Error(`pod ${id} does not serve`);
@@ -161,10 +166,6 @@ async function idsOf(provider: Provider): Promise<string[]> {
   return (await provider.list()).map((pod) => pod.id).sort();
 }
 
-function urlOf(pod: ListedPod): string {
-  return `http://${pod.address?.host}:${pod.address?.port}`;
-}
-
 /** Answers the status, and throws unless the answer proves the pod's identity. */
 async function probe(pod: ListedPod, { settings: { token } }: RentRequest): Promise<number> {
   const nonce = randomUUID();
@@ -172,13 +173,13 @@ async function probe(pod: ListedPod, { settings: { token } }: RentRequest): Prom
     [PROOF_HEADERS.nonce]: nonce,
     [PROOF_HEADERS.ownerProof]: makeProof(token, 'owner', nonce),
   };
-  const answer = await fetch(`${urlOf(pod)}/healthz`, { headers });
+  const answer = await fetch(`${pod.url}/healthz`, { headers });
   expect(answer.headers.get(PROOF_HEADERS.podProof)).toBe(makeProof(token, 'pod', nonce));
   return answer.status;
 }
 
 async function readPage(pod: ListedPod, { mark, settings }: RentRequest): Promise<{ text: string }> {
-  const answer = await fetch(`${urlOf(pod)}/v1/page`, {
+  const answer = await fetch(`${pod.url}/v1/page`, {
     method: 'POST',
     body: Buffer.from('89504e470d0a1a0a00000000', 'hex'),
     headers: {

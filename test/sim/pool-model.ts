@@ -23,7 +23,7 @@ export const CLUSTER = 'c1';
 export const POOL: PoolSettings = {
   ...{ name: 'ocr', models: ['ocr'], configHash: 'h1', width: 4, minPods: 1, maxPods: 6 },
   ...{ bootDeadlineMs: 120_000, bootEstimateMs: 40_000, idleTimeoutMs: 90_000, rampPods: 3, graceMs: 60_000 },
-  ...{ free: false, priceUsdPerHour: 0.5, maxPriceUsdPerHour: 1 },
+  ...{ free: false, policy: null, offer: null, maxAgeMs: null, priceUsdPerHour: 0.5, maxPriceUsdPerHour: 1 },
 };
 
 const WATCH: WatchSettings = {
@@ -116,6 +116,7 @@ export class PoolModel {
         this.leaseCap === null
           ? []
           : [{ id: 'l', pool: POOL.name, pods: 3, maxPods: this.leaseCap, expiresAtMs: this.nowMs + 60_000 }],
+      offers: null,
       schedule: [],
       limits: { usdPerHour: 10, usdPerDay: 100 },
       spentTodayUsd: 1,
@@ -187,7 +188,7 @@ export class PoolModel {
   #create(pod: Pod): void {
     const fate = this.#random();
     if (fate < 0.1) {
-      this.#later(2_000, () => this.#tell(pod.key, { kind: 'create-refused' }));
+      this.#later(2_000, () => this.#tell(pod.key, { kind: 'create-refused', fault: 'account' }));
       return;
     }
     if (fate < 0.18) {
@@ -332,19 +333,21 @@ export class PoolModel {
 
 const FOREIGN: ListedPod = {
   ...{ id: 'theirs', name: 'other-ocr-1', status: 'running', url: null, priceUsdPerHour: 9, createdAtMs: 0 },
-  mark: { clusterId: 'other', podKey: 'x', pool: POOL.name, width: 4, configHash: 'h' },
+  ...{ card: null, cloud: null },
+  mark: { clusterId: 'other', podKey: 'x', pool: POOL.name, width: 4, configHash: 'h', spot: false },
 };
 
 function listedOf(pod: CloudPod): ListedPod {
   return {
     ...{ id: pod.id, name: pod.name, status: 'running', url: `http://${pod.id}:1`, priceUsdPerHour: 0.5 },
-    createdAtMs: pod.createdAtMs,
+    ...{ createdAtMs: pod.createdAtMs, card: null, cloud: null },
     mark: {
       clusterId: CLUSTER,
       podKey: pod.key,
       pool: POOL.name,
       width: POOL.width,
       configHash: POOL.configHash,
+      spot: false,
     },
   };
 }

@@ -59,6 +59,7 @@ export class Controller {
   readonly #facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
+    offers: null,
     closing: false,
     stopping: false,
     probes: new Map(),

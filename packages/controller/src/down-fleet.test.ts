@@ -21,7 +21,7 @@ function setUp(options: {
   const stops: number[] = [];
   const steps: string[] = [];
   const pages = [...(options.pages ?? [0])];
-  const mark = (clusterId: string) => ({ clusterId, podKey: 'k', pool: 'ocr', width: 1, configHash: 'h' });
+  const mark = (clusterId: string) => ({ clusterId, podKey: 'k', pool: 'ocr', width: 1, configHash: 'h', spot: false });
   const deps = {
     clusterId: 'us',
     nowMs: () => {
@@ -54,7 +54,7 @@ function setUp(options: {
       now += 1;
       const startedAtMs = now;
       now += 1;
-      const entry = { ...stranger, mark: theirs };
+      const entry = { ...stranger, card: null, cloud: null, mark: theirs };
       listing = recordListing(listing, { startedAtMs, endedAtMs: now, pods: [entry] });
     },
     inFlight: () => 3,

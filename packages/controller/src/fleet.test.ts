@@ -36,6 +36,7 @@ function world(fleet: Fleet, change: Partial<World> = {}): World {
     probes: new Map(),
     providerAnsweredMs: null,
     reports: null,
+    offers: null,
     leases: [],
     schedule: [],
     limits: { usdPerHour: null, usdPerDay: null },
@@ -72,6 +73,7 @@ function pass(fleet: Fleet, change: Partial<Plan>, names: string[] = []) {
     decide: () => plan(fleet, change),
     openIntent: (): RentIntent => ({
       pod: rentingPod(names.shift() ?? 'x'),
+      offer: null,
       keyRef: { keyId: 'k1', spot: false },
     }),
     keyRefOf: () => ({ keyId: 'listed', spot: true }),
@@ -165,7 +167,14 @@ describe('the owner of the pods', () => {
     const second = await openFleet();
     const pool = { name: 'ocr', models: [], configHash: 'hash', width: 2, minPods: 1, maxPods: 1 };
     const times = { bootDeadlineMs: 60_000, bootEstimateMs: 1_000, rampPods: 4, graceMs: 1_000 };
-    const prices = { free: true, priceUsdPerHour: 0, maxPriceUsdPerHour: null };
+    const prices = {
+      free: true,
+      policy: null,
+      offer: null,
+      maxAgeMs: null,
+      priceUsdPerHour: 0,
+      maxPriceUsdPerHour: null,
+    };
     const seen = world(second, { pools: [{ ...pool, ...times, ...prices }] });
     expect(caps(seen).pools.get('ocr')).toMatchObject({ existing: 1, room: 0 });
   });

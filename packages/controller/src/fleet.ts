@@ -1,4 +1,14 @@
-import type { Action, Memory, Plan, Pod, PodAction, PodEvent, RentAction, RentingPod } from '@pagefleet/core';
+import type {
+  Action,
+  Memory,
+  Offer,
+  Plan,
+  Pod,
+  PodAction,
+  PodEvent,
+  RentAction,
+  RentingPod,
+} from '@pagefleet/core';
 import { createMailbox, type Logger } from '@pagefleet/runtime';
 import { foldJournal, type JournalEntry, type JournalState, type KeyRef } from './journal/entries.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
@@ -16,6 +26,8 @@ interface FleetOptions {
 export interface RentIntent {
   readonly pod: RentingPod;
   readonly keyRef: KeyRef;
+  /** what is paid for; null = the provider has one kind of pod */
+  readonly offer: Offer | null;
 }
 
 export interface AppliedPlan {

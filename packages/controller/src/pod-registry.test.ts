@@ -34,7 +34,10 @@ describe('the registry (R-034)', () => {
   test('an_impossible_change_is_an_answer_and_changes_nothing', () => {
     const registry = new PodRegistry();
     registry.enter(held(servingPod('a')), T0);
-    const outcome = registry.change(keyOf('a'), null, { event: { kind: 'create-refused' }, nowMs: T0 });
+    const outcome = registry.change(keyOf('a'), null, {
+      event: { kind: 'create-refused', fault: 'account' },
+      nowMs: T0,
+    });
     expect(outcome).toEqual({ kind: 'illegal', from: 'serving', event: 'create-refused' });
     expect(registry.get(keyOf('a'))?.state).toBe('serving');
   });

@@ -1,10 +1,13 @@
 import type { ClusterFile, Pool } from '@pagefleet/contract';
 import {
+  type BudgetLimits,
   isExisting,
   type Lease,
   type ListedPod,
   type ListingHistory,
   mergeReports,
+  type OfferBook,
+  type OfferPolicy,
   type PoolSettings,
   type ProbeResult,
   type Registry,
@@ -22,6 +25,8 @@ const DRAIN_MARGIN_MS = 30_000;
 export interface Facts {
   listing: ListingHistory;
   providerAnsweredMs: number | null;
+  /** the newest catalogue; null = none needed, or none came in yet */
+  offers: OfferBook | null;
   /** `down` was asked for: workers take no new pages, nothing more is rented */
   closing: boolean;
   /** … and every pod leaves */
@@ -58,9 +63,10 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
     reports: isBusKnown
       ? mergeReports(facts.workers.received(), { nowMs, epoch, alive: facts.workers.alive() })
       : null,
+    offers: facts.offers,
     leases: facts.closing ? sources.pools.map((pool) => capAtPresent(pool.name, fleet.registry.pods)) : [],
     schedule: [],
-    limits: { usdPerHour: null, usdPerDay: null },
+    limits: limitsOf(sources.cluster),
     spentTodayUsd: 0,
     memory: fleet.memory,
     stopping: facts.stopping,
@@ -71,6 +77,17 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
 function capAtPresent(pool: string, pods: Registry): Lease {
   const present = [...pods.values()].filter((pod) => pod.pool === pool && isExisting(pod));
   return { id: 'down', pool, pods: 0, maxPods: present.length, expiresAtMs: Number.MAX_SAFE_INTEGER };
+}
+
+/** 0 = not set; a hard limit that is not set is the soft one. */
+function limitsOf({ config: { money } }: ClusterFile): BudgetLimits {
+  const usd = (amount: number) => (amount > 0 ? amount : null);
+  return {
+    usdPerHour: usd(money.usdPerHour),
+    usdPerDay: usd(money.usdPerDay),
+    hardUsdPerHour: usd(money.hardUsdPerHour),
+    hardUsdPerDay: usd(money.hardUsdPerDay),
+  };
 }
 
 export function poolSettingsOf(cluster: ClusterFile, isFree: (pool: Pool) => boolean): PoolSettings[] {
@@ -88,26 +105,37 @@ export function poolSettingsOf(cluster: ClusterFile, isFree: (pool: Pool) => boo
     rampPods: control.rampPods,
     graceMs: limits.pageDeadlineMs + DRAIN_MARGIN_MS,
     free: isFree(pool),
+    policy: isFree(pool) ? null : policyOf(pool),
+    offer: null,
+    maxAgeMs: isFree(pool) ? null : pool.machine.maxAgeMs,
     priceUsdPerHour: isFree(pool) ? 0 : null,
-    maxPriceUsdPerHour: null,
+    maxPriceUsdPerHour: pool.machine.maxUsdPerHour > 0 ? pool.machine.maxUsdPerHour : null,
   }));
 }
 
-/** The account's entry as decisions see it: an address becomes a URL, the provider's own words stay outside. */
+function policyOf({ machine }: Pool): OfferPolicy {
+  return {
+    cards: machine.cards.map(({ id, maxUsdPerHour }) => ({
+      card: id,
+      maxUsdPerHour: maxUsdPerHour > 0 ? maxUsdPerHour : null,
+    })),
+    minMemoryGb: machine.minVramGb,
+    clouds: machine.clouds,
+    spot: machine.spot,
+  };
+}
+
+/** The account's entry as decisions see it: the provider's own words stay outside. */
 export function listedPodOf(entry: AccountPod): ListedPod {
   return {
     id: entry.id,
     name: entry.name,
-    status: entry.running ? 'running' : 'starting',
-    url: urlOf(entry.address),
+    status: entry.status,
+    url: entry.url,
+    card: entry.card,
+    cloud: entry.cloud,
     priceUsdPerHour: entry.priceUsdPerHour,
     createdAtMs: entry.createdAtMs,
     mark: entry.mark,
   };
-}
-
-export function urlOf(address: AccountPod['address']): string | null {
-  if (address === null) return null;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `http://${host}:${address.port}`;
 }

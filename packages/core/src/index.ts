@@ -1,6 +1,7 @@
 export * from './pool/adopt.ts';
 export * from './pool/apply-plan.ts';
 export * from './pool/caps.ts';
+export * from './pool/choose-offer.ts';
 export * from './pool/decide.ts';
 export * from './pool/lease.ts';
 export * from './pool/ledger.ts';
@@ -8,6 +9,7 @@ export * from './pool/listing.ts';
 export * from './pool/live-cost.ts';
 export * from './pool/memory.ts';
 export * from './pool/merge-reports.ts';
+export * from './pool/offer.ts';
 export * from './pool/open-pod.ts';
 export * from './pool/plan.ts';
 export * from './pool/pod-state.ts';

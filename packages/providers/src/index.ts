@@ -1,2 +1,2 @@
 export { createLocalProvider } from './local/create-local-provider.ts';
-export type { ListedPod, Provider, RentOutcome, RentRequest } from './port.ts';
+export type { ListedPod, Provider, RentedMachine, RentOutcome, RentRequest } from './port.ts';

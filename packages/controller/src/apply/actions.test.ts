@@ -60,7 +60,7 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
     listingProvesAbsence: true,
     rent: async (request: RentRequest) => {
       rented.push(request);
-      return rent ? rent(request) : ({ kind: 'refused', reason: 'a test' } as const);
+      return rent ? rent(request) : ({ kind: 'refused', fault: 'account', reason: 'a test' } as const);
     },
     terminate: async (id: string) => void asked.push(id),
   } as unknown as Provider;
@@ -69,6 +69,7 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
     facts: {
       listing: NO_LISTING,
       providerAnsweredMs: null,
+      offers: null,
       closing: false,
       stopping: false,
       probes: new Map(),
@@ -91,7 +92,7 @@ async function enter(adopted: Plan['adoptions'], rents = 0): Promise<readonly Re
   const world = {
     ...{ nowMs: now, clusterId: 'us', registry: fleet.registry.pods, pools: [], listing: NO_LISTING },
     watch: WATCH,
-    ...{ probes: new Map(), providerAnsweredMs: null, reports: null, leases: [], schedule: [] },
+    ...{ probes: new Map(), providerAnsweredMs: null, reports: null, offers: null, leases: [], schedule: [] },
     ...{
       limits: { usdPerHour: null, usdPerDay: null },
       spentTodayUsd: 0,
@@ -120,8 +121,8 @@ describe('a paid call', () => {
   const rented = (request: RentRequest): RentOutcome => ({
     kind: 'rented',
     pod: {
-      ...{ id: 'id-1', name: request.mark.name, mark: request.mark, address: null, createdAtMs: now },
-      ...{ priceUsdPerHour: 0, running: true, detail: 'running' },
+      ...{ id: 'id-1', name: request.mark.name, mark: request.mark, url: null, createdAtMs: now },
+      ...{ priceUsdPerHour: 0, status: 'running', card: null, cloud: null, detail: 'running' },
     },
   });
 

@@ -7,8 +7,9 @@ import type { EpochGuard } from '../epoch-guard.ts';
 import type { Fleet, RentIntent } from '../fleet.ts';
 import type { ControllerMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
-import { type Facts, urlOf } from '../world.ts';
+import type { Facts } from '../world.ts';
 import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
+import { machineOf } from './machine-of.ts';
 
 export interface RentDeps {
   readonly cluster: ClusterFile;
@@ -33,7 +34,8 @@ export function openIntent(
   const name = `${owner.cluster}-${action.pool}-${randomUUID().slice(0, 8)}`;
   return {
     pod: openPod(action, { key, name }, owner.nowMs),
-    keyRef: { keyId: owner.secret.current, spot: false },
+    keyRef: { keyId: owner.secret.current, spot: action.offer?.spot ?? false },
+    offer: action.offer,
   };
 }
 
@@ -57,7 +59,7 @@ export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void>
 
 async function callProvider(intent: RentIntent, deps: RentDeps): Promise<RentOutcome> {
   const pool = deps.cluster.config.pools.find((one) => one.name === intent.pod.pool);
-  if (pool === undefined) return { kind: 'refused', reason: 'the pool is not configured' };
+  if (pool === undefined) return { kind: 'refused', fault: 'request', reason: 'the pool is not configured' };
   try {
     return await deps.provider.rent(rentRequestOf(intent, pool, deps));
   } catch (cause) {
@@ -69,12 +71,13 @@ async function callProvider(intent: RentIntent, deps: RentDeps): Promise<RentOut
 async function recordOutcome(intent: RentIntent, outcome: RentOutcome, deps: RentDeps): Promise<void> {
   const { key, name, pool } = intent.pod;
   if (outcome.kind === 'rented') {
-    const { id, address, priceUsdPerHour } = outcome.pod;
+    const { id, url, priceUsdPerHour } = outcome.pod;
     deps.logger.info({ pod: id, name, pool, priceUsdPerHour }, 'pod_rented');
-    await deps.fleet.report(key, { kind: 'created', id, url: urlOf(address), priceUsdPerHour }, 'durable');
+    await deps.fleet.report(key, { kind: 'created', id, url, priceUsdPerHour }, 'durable');
   } else if (outcome.kind === 'refused') {
-    deps.logger.warn({ name, pool, reason: outcome.reason }, 'pod_refused');
-    await deps.fleet.report(key, { kind: 'create-refused' }, 'lazy');
+    const { fault, reason } = outcome;
+    deps.logger.warn({ name, pool, fault, reason }, 'pod_refused');
+    await deps.fleet.report(key, { kind: 'create-refused', fault }, 'lazy');
   } else {
     deps.logger.error({ err: outcome.cause, name, pool }, 'pod_rent_ambiguous');
     await deps.fleet.report(key, { kind: 'answer-lost' }, 'durable');
@@ -102,7 +105,11 @@ function rentRequestOf(intent: RentIntent, pool: Pool, deps: RentDeps): RentRequ
       token: podToken(secret, keyId, key),
       port: 0,
       host: '127.0.0.1',
+      transport: 'plain',
       deadManMs: pool.deadManMs,
+      removal: 'exit',
+      apiUrl: '',
+      graphqlUrl: '',
       engine: pool.engine,
       languages: [...pool.languages],
       dpi: pool.dpi,
@@ -115,5 +122,6 @@ function rentRequestOf(intent: RentIntent, pool: Pool, deps: RentDeps): RentRequ
       fatalStallMs: config.watchdog.fatalMs,
       logLevel: config.logLevel,
     },
+    machine: intent.offer === null ? null : machineOf(intent.offer, pool, intent.pod.createdAtMs),
   };
 }

@@ -18,10 +18,12 @@ const POD: ListedPod = {
     ...{ clusterId: 'us', podKey: keyOf('a'), keyId: 'old', pool: 'ocr', name: 'a', width: 2 },
     ...{ configHash: 'h', spot: false },
   },
-  address: { host: '::1', port: 7 },
+  url: 'http://[::1]:7',
   createdAtMs: 1,
   priceUsdPerHour: 0,
-  running: true,
+  status: 'running',
+  card: null,
+  cloud: null,
   detail: 'running',
 };
 
@@ -29,6 +31,7 @@ function setUp(list: () => Promise<ListedPod[]>, gapMs = 40) {
   const facts: Facts = {
     listing: NO_LISTING,
     providerAnsweredMs: null,
+    offers: null,
     closing: false,
     stopping: false,
     probes: new Map(),
@@ -93,7 +96,7 @@ describe('the account’s listing (R-038, R-063)', () => {
   });
 
   test('marks_are_kept_for_the_tokens_and_addresses_become_urls', async () => {
-    const { keeper: one, facts } = setUp(async () => [POD, { ...POD, id: 'x', mark: null, address: null }]);
+    const { keeper: one, facts } = setUp(async () => [POD, { ...POD, id: 'x', mark: null, url: null }]);
     one.want(Date.now());
     await sleep(60);
     expect(one.marks.get(keyOf('a'))?.keyId).toBe('old');

@@ -52,6 +52,16 @@ export class ListingKeeper {
     this.#timer = setTimeout(() => void this.#list(), Math.min(Math.max(0, waitMs), 3_600_000));
   }
 
+  /** The provider keeps its catalogue for minutes, so that it may be asked at each listing; an old one is better than none. */
+  async #refreshOffers(): Promise<void> {
+    const { provider, facts, logger } = this.#options;
+    try {
+      facts.offers = await provider.offers();
+    } catch (err) {
+      logger.warn({ err }, 'offers_failed');
+    }
+  }
+
   async #list(): Promise<void> {
     const { provider, facts, logger, nowMs, onListing } = this.#options;
     this.#running = true;
@@ -64,6 +74,7 @@ export class ListingKeeper {
       const listing: CompleteListing = { startedAtMs, endedAtMs: nowMs(), pods };
       facts.listing = recordListing(facts.listing, listing);
       facts.providerAnsweredMs = listing.endedAtMs;
+      void this.#refreshOffers();
       for (const { mark } of entries) if (mark !== null) this.marks.set(mark.podKey, mark);
       outcome = 'complete';
     } catch (err) {

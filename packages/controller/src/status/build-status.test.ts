@@ -63,13 +63,15 @@ describe('the status snapshot (R-050, R-091, R-093)', () => {
   });
 
   test('a_pod_that_only_the_listing_shows_is_billed_and_shown_as_booting', () => {
-    const mark = { clusterId: 'us', podKey: keyOf('z'), pool: 'ocr', width: 1, configHash: 'h' };
+    const mark = { clusterId: 'us', podKey: keyOf('z'), pool: 'ocr', width: 1, configHash: 'h', spot: false };
     const base = {
       id: 'id-z',
       name: 'z',
       status: 'running',
       url: null,
       priceUsdPerHour: 5,
+      card: null,
+      cloud: null,
       createdAtMs: T0,
     } as const;
     const newest = { startedAtMs: T0, endedAtMs: T0, pods: [{ ...base, mark }] };

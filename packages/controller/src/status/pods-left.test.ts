@@ -33,9 +33,10 @@ describe('what a controller that leaves names as left running', () => {
   });
 
   test('money_is_never_shown_without_the_pods_it_pays_for (R-050)', () => {
-    const mark = { clusterId: 'us', podKey: keyOf('z'), pool: 'ocr', width: 1, configHash: 'h' };
+    const mark = { clusterId: 'us', podKey: keyOf('z'), pool: 'ocr', width: 1, configHash: 'h', spot: false };
     const stray: ListedPod = {
       ...{ id: 'id-z', name: 'z', status: 'running', url: null, createdAtMs: T0, priceUsdPerHour: 3, mark },
+      ...{ card: null, cloud: null },
     };
     expect(left([], [stray])).toEqual({
       pods: [{ pod: 'id-z', state: 'listed' }],

@@ -21,6 +21,7 @@ export const WATCH: WatchSettings = {
 
 export const RENT: RentAction = {
   kind: 'rent',
+  offer: null,
   pool: 'ocr',
   width: 2,
   configHash: 'hash',

@@ -19,7 +19,15 @@ function fresh(entries: Parameters<typeof listing>[1], change: Partial<World> = 
 function renting(key: string): RentingPod {
   const { width, pool, configHash, bootDeadlineMs, priceUsdPerHour } = serving(key);
   const facts = { key, name: `c1-ocr-${key}`, width, pool, configHash, bootDeadlineMs, priceUsdPerHour };
-  const life = { id: null, url: null, createdAtMs: T0 - 5_000, shownAtMs: null, answered: {}, revision: 1 };
+  const life = {
+    offer: null,
+    id: null,
+    url: null,
+    createdAtMs: T0 - 5_000,
+    shownAtMs: null,
+    answered: {},
+    revision: 1,
+  };
   return {
     ...facts,
     ...life,

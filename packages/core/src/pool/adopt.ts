@@ -1,5 +1,6 @@
 import type { CompleteListing, ListedPod, PodMark } from './listing.ts';
 import { isSamePod, listingFreshness } from './listing.ts';
+import type { OfferKey } from './offer.ts';
 import type { Adoption } from './plan.ts';
 import { isExisting, type Pod } from './pod-state.ts';
 import { transition } from './pod-transition.ts';
@@ -140,6 +141,7 @@ function adoptedBase(
     width: entry.mark.width,
     url: entry.url,
     priceUsdPerHour: entry.priceUsdPerHour,
+    offer: offerOf(entry),
     createdAtMs: entry.createdAtMs,
     bootDeadlineMs: settings?.bootDeadlineMs ?? 0,
     configHash: entry.mark.configHash,
@@ -170,6 +172,10 @@ export function enterRegistry(
   );
   if (holder.id !== pod.id || !refreshed.legal) return { isNew: false, registry };
   return { isNew: false, registry: new Map(registry).set(holder.key, refreshed.pod) };
+}
+
+function offerOf({ card, cloud, mark }: MarkedPod): OfferKey | null {
+  return card === null || cloud === null ? null : { card, cloud, spot: mark.spot };
 }
 
 function isMarked(entry: ListedPod): entry is MarkedPod {

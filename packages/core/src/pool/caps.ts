@@ -35,7 +35,7 @@ export interface PoolCap {
 
 export interface Caps {
   readonly pools: ReadonlyMap<string, PoolCap>;
-  /** what the fleet bills above its limit per hour; 0 = within it */
+  /** what the fleet bills above its hard limit per hour; 0 = within it */
   readonly overUsdPerHour: number;
   /** the day's money is spent: paid pods drain */
   readonly isDaySpent: boolean;
@@ -58,7 +58,8 @@ export type CapsInput = Pick<
 /** The one reader of the operator's cap and floor, the leases, the schedule and the two budgets. */
 export function caps(world: CapsInput): Caps {
   const liveUsdPerHour = liveCost(world).usdPerHour;
-  const { usdPerHour, usdPerDay } = world.limits;
+  const hardUsdPerHour = world.limits.hardUsdPerHour ?? world.limits.usdPerHour;
+  const hardUsdPerDay = world.limits.hardUsdPerDay ?? world.limits.usdPerDay;
   const existing = countExisting(world);
   const pools = new Map<string, PoolCap>();
   for (const settings of world.pools) {
@@ -66,8 +67,8 @@ export function caps(world: CapsInput): Caps {
   }
   return {
     pools,
-    overUsdPerHour: usdPerHour === null ? 0 : Math.max(0, liveUsdPerHour - usdPerHour),
-    isDaySpent: usdPerDay !== null && (world.spentTodayUsd ?? 0) >= usdPerDay,
+    overUsdPerHour: hardUsdPerHour === null ? 0 : Math.max(0, liveUsdPerHour - hardUsdPerHour),
+    isDaySpent: hardUsdPerDay !== null && (world.spentTodayUsd ?? 0) >= hardUsdPerDay,
   };
 }
 

@@ -2,6 +2,7 @@ import { isGone, listingFreshness } from './listing.ts';
 import { poolMemory } from './memory.ts';
 import type { Pod, PodStateName } from './pod-state.ts';
 import type { PodView } from './pod-view.ts';
+import { ceilingUsdPerHour } from './pool-settings.ts';
 import { lostAfterMs, OUTCOMES } from './probe.ts';
 import { checkIntervalMs } from './watch.ts';
 
@@ -43,6 +44,8 @@ const ROWS = [
   row('pool-unknown', (v) => v.settings === null),
   // Dearer than the operator allows.
   row('overpriced', isOverpriced),
+  // The provider would end it at its greatest age, with the pages on it.
+  row('too-old', isTooOld),
   // A question without a result, or whose result says nothing about the pod.
   row('unasked', (v) => verdict(v) === 'nothing' || (v.result === null && wasLost(v))),
 
@@ -182,8 +185,14 @@ function sinceMs(pod: Exclude<Pod, { state: 'terminated' }>): number {
   return pod.sinceMs;
 }
 
+/** Early enough to finish its pages, and for another one to boot. */
+function isTooOld({ pod, settings, nowMs }: PodView): boolean {
+  if (settings?.maxAgeMs == null || (pod.state !== 'serving' && pod.state !== 'quarantined')) return false;
+  return nowMs - pod.createdAtMs >= settings.maxAgeMs - settings.graceMs - settings.bootEstimateMs;
+}
+
 function isOverpriced({ pod, settings }: PodView): boolean {
-  const ceiling = settings?.maxPriceUsdPerHour ?? null;
+  const ceiling = settings === null ? null : ceilingUsdPerHour(settings, pod.offer?.card ?? null);
   return ceiling !== null && pod.priceUsdPerHour !== null && pod.priceUsdPerHour > ceiling + 1e-9;
 }
 

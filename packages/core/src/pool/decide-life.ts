@@ -40,6 +40,7 @@ export const LIFE_STEPS = {
   exited: (v) => endStep(v, 'exited', 'exists but runs nothing, says the listing'),
   'pool-unknown': decideUnknownPool,
   overpriced: (v) => leave(v, 'overpriced', `bills $${v.pod.priceUsdPerHour ?? 0}/h, above the ceiling`),
+  'too-old': (v) => leave(v, 'too-old', 'nears the age at which the provider would end it'),
   unasked: (v) => ({
     event: { kind: 'probe-void' },
     reason: `the last probe of ${nameOf(v)} says nothing about it`,
@@ -105,7 +106,7 @@ function decideUnknownPool(view: PodView): Step {
 }
 
 /** Serving pods finish their pages first; one that boots has none. */
-function leave(view: PodView, why: 'overpriced' | 'unknown-pool', reason: string): Step {
+function leave(view: PodView, why: 'overpriced' | 'too-old' | 'unknown-pool', reason: string): Step {
   if (view.pod.state === 'booting') return endStep(view, why, reason);
   const deadlineMs = view.nowMs + (view.settings?.graceMs ?? UNKNOWN_POOL_GRACE_MS);
   return { event: { kind: 'drain', why, deadlineMs }, reason: `${nameOf(view)} ${reason}; it drains` };

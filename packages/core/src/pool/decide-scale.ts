@@ -85,13 +85,14 @@ function accrue({ settings, memory, pass }: RentInput, now: Offered, price: numb
 }
 
 function rentAction(settings: PoolSettings, why: string): RentAction {
-  const { width, configHash, bootDeadlineMs, priceUsdPerHour } = settings;
+  const { width, configHash, bootDeadlineMs, offer, priceUsdPerHour } = settings;
   return {
     kind: 'rent',
     pool: settings.name,
     width,
     configHash,
     bootDeadlineMs,
+    offer,
     priceUsdPerHour,
     reason: `${settings.name}: ${why}`,
   };

@@ -1,5 +1,6 @@
 import { decideAdoption, enterRegistry, matchListing } from './adopt.ts';
 import { type Caps, caps } from './caps.ts';
+import { chooseOffers, pricedPools } from './choose-offer.ts';
 import { type Bucket, classify } from './classify.ts';
 import { LIFE_STEPS } from './decide-life.ts';
 import { QUARANTINE_STEPS } from './decide-quarantine.ts';
@@ -13,6 +14,7 @@ import { applyStep, type Pass } from './pass.ts';
 import type { Plan, PoolNote, RentAction } from './plan.ts';
 import type { Pod } from './pod-state.ts';
 import { viewPod } from './pod-view.ts';
+import { REFUSAL_WORDS } from './rent-limits.ts';
 import type { Decide } from './step.ts';
 import { listingDueMs, wakeAtMs } from './wake.ts';
 import type { World } from './world.ts';
@@ -36,7 +38,16 @@ export function decide(world: World): Plan {
   const isNew = new Set(adoption.adoptions.map(({ pod }) => pod.key));
   forgotten.push(...takeTerminated(pass));
   const memories = learnAll(pass, forgotten);
-  const scale = decideScale(pass, memories);
+  // Chosen on what this pass has learnt: an offer that was just refused is not the next one tried.
+  const learnt = {
+    ...world,
+    registry: adopted,
+    memory: { ...world.memory, pools: Object.fromEntries(memories) },
+  };
+  const scale = decideScale(
+    { ...pass, world: { ...learnt, pools: pricedPools(world.pools, learnt) } },
+    memories,
+  );
   forgotten.push(...takeTerminated(pass));
   const memory: Memory = { sweptAtMs: adoption.sweptAtMs, pools: Object.fromEntries(memories) };
   return {
@@ -130,11 +141,13 @@ function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
     if (cap === undefined) continue;
     const work = offered(name, pass.registry, world);
     const memory = memories.get(name) ?? NEW_POOL_MEMORY;
-    const result = decideRents({ settings, memory, cap, pass, faultOfOurs });
+    const offerWhy = chooseOffers(settings, world).why;
+    const result = decideRents({ settings, memory, cap, pass, offerWhy, faultOfOurs });
     memories.set(name, noteSurplus(settings, result.memory, pass));
     rents.push(...result.rents);
     if (result.memory.failedBoots >= 3)
       alarms.push(`${name}: ${result.memory.failedBoots} boots in a row failed, renting is suspended`);
+    if (result.memory.refusal !== null) alarms.push(`${name}: ${REFUSAL_WORDS[result.memory.refusal.fault]}`);
     const drains = drained.filter((t) => pass.registry.get(t.podKey)?.pool === name).length;
     notes.push({
       pool: name,

@@ -1,4 +1,6 @@
+import { learnOffers } from './learn-offers.ts';
 import { NEW_POOL_MEMORY, type PoolMemory } from './memory.ts';
+import type { RefusalFault } from './offer.ts';
 import type { Pass, PodChange } from './pass.ts';
 import { isFailureToBoot, isOurBoot, type Pod } from './pod-state.ts';
 import { reportOf } from './pod-view.ts';
@@ -21,15 +23,12 @@ export function learn(
   const { nowMs } = pass.world;
   const pods = [...pass.registry.values()].filter((pod) => pod.pool === pool);
   const changes = pass.changes.filter((change) => change.before.pool === pool);
-  let next = memory ?? NEW_POOL_MEMORY;
+  let next: PoolMemory = { ...NEW_POOL_MEMORY, ...memory };
   next = forgetOtherBoots(next, pass.world.pools.find(({ name }) => name === pool)?.configHash);
   next = learnBoots(next, changes, nowMs);
-  next = learnRefusals(
-    next,
-    pods,
-    [...forgotten.filter((pod) => pod.pool === pool && isRefusal(pod)), ...setAside(changes)].length,
-    nowMs,
-  );
+  const over = forgotten.filter((pod) => pod.pool === pool);
+  next = learnOffers(next, { pods, changes, forgotten: over, pass });
+  next = learnRefusals(next, pods, [...over.filter(isRefusal), ...setAside(changes)], nowMs);
   next = learnPages(next, pods, pass);
   next = suspendPages(next, pods, pass);
   const ends = (pass.endsByProbeMs.get(pool) ?? []).filter((atMs) => nowMs - atMs < 60_000);
@@ -68,32 +67,49 @@ function isFailedBoot(pod: Pod): boolean {
   return isFailureToBoot(pod.why);
 }
 
-/** A refusal, or a bill above the quote, sets the offer aside for 30 s, doubling to 10 min, until something is bought. */
-function learnRefusals(memory: PoolMemory, pods: readonly Pod[], fresh: number, nowMs: number): PoolMemory {
-  if (fresh > 0) {
-    const refusals = memory.refusals + 1;
-    return {
-      ...memory,
-      refusals,
-      refusedUntilMs: nowMs + Math.min(REFUSED_FIRST_MS * 2 ** (refusals - 1), REFUSED_LONGEST_MS),
-    };
+/**
+ * What speaks against renting at all, and not only against one offer, stops the pool for 30 s, doubling to 10 min, until
+ * something is bought. A provider that may not be asked now is asked again after 30 s.
+ */
+function learnRefusals(
+  memory: PoolMemory,
+  pods: readonly Pod[],
+  fresh: readonly { readonly fault?: RefusalFault }[],
+  nowMs: number,
+): PoolMemory {
+  if (fresh.length > 0) {
+    const waits = fresh.every(({ fault }) => fault === 'wait');
+    const refusals = memory.refusals + (waits ? 0 : 1);
+    const pauseMs = waits
+      ? REFUSED_FIRST_MS
+      : Math.min(REFUSED_FIRST_MS * 2 ** (refusals - 1), REFUSED_LONGEST_MS);
+    const last = fresh
+      .map(({ fault }) => fault)
+      .findLast((fault) => fault === 'account' || fault === 'request');
+    const refusal = last === undefined ? memory.refusal : { fault: last, atMs: nowMs };
+    return { ...memory, refusals, refusal, refusedUntilMs: nowMs + pauseMs };
   }
   const isBought = pods.some(
     (pod) => isOurBoot(pod) && pod.id !== null && pod.createdAtMs >= memory.refusedUntilMs,
   );
-  return isBought ? { ...memory, refusals: 0 } : memory;
+  return isBought ? { ...memory, refusals: 0, refusal: null } : memory;
 }
 
-function isRefusal(pod: Pod): boolean {
-  return (
-    pod.state === 'terminated' && (pod.why === 'refused' || (pod.why === 'never-seen' && pod.id === null))
-  );
+/** One offer's lack of capacity is remembered with the offer, where there are others to try. */
+function isRefusal(pod: Pod): pod is Extract<Pod, { state: 'terminated' }> {
+  if (pod.state !== 'terminated') return false;
+  if (pod.why === 'never-seen') return pod.id === null;
+  return pod.why === 'refused' && (pod.offer === null || pod.fault !== 'no-capacity');
 }
 
-function setAside(changes: readonly PodChange[]): PodChange[] {
+function setAside(changes: readonly PodChange[]): object[] {
   return changes.filter(
     ({ before, after }) =>
-      before.state !== after.state && 'why' in after && after.why === 'overpriced' && !('why' in before),
+      after.offer === null &&
+      before.state !== after.state &&
+      'why' in after &&
+      after.why === 'overpriced' &&
+      !('why' in before),
   );
 }
 

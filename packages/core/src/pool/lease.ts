@@ -6,6 +6,8 @@ export interface Lease {
   readonly pods: number;
   /** pods never to exceed; null = no cap of its own */
   readonly maxPods: number | null;
+  /** cards it allows; without it, whatever the operator allows */
+  readonly cards?: readonly string[];
   readonly expiresAtMs: number;
 }
 

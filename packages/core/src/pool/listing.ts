@@ -7,6 +7,7 @@ export interface PodMark {
   readonly pool: string;
   readonly width: number;
   readonly configHash: string;
+  readonly spot: boolean;
 }
 
 /** One entry of the provider's account. */
@@ -18,6 +19,9 @@ export interface ListedPod {
   readonly url: string | null;
   readonly priceUsdPerHour: number | null;
   readonly createdAtMs: number;
+  /** as which it was rented, as far as the account says */
+  readonly card: string | null;
+  readonly cloud: 'secure' | 'community' | null;
   /** null = not one of pagefleet's, or an API that does not return it */
   readonly mark: PodMark | null;
 }

@@ -1,4 +1,5 @@
 import type { Refusal } from '../traffic/pool-suspension.ts';
+import type { SetAside } from './set-aside.ts';
 
 /** What the controller learnt about one pool and needs again at the next pass. All of it may be lost: it only delays. */
 export interface PoolMemory {
@@ -18,6 +19,12 @@ export interface PoolMemory {
   readonly suspendedUntilMs: number;
   readonly refusals: number;
   readonly refusedUntilMs: number;
+  /** offers that are not tried for a while, by `offerName` (DESIGN 5, Scaling) */
+  readonly setAside: Readonly<Record<string, SetAside>>;
+  /** pages per second of a busy pod, by card: measured here, so that cards can be weighed by the page */
+  readonly cardRates: Readonly<Record<string, number>>;
+  /** the provider's last word on a rent that it will not make for reasons of ours; null = none stands */
+  readonly refusal: { readonly fault: 'account' | 'request'; readonly atMs: number } | null;
   readonly failedPages: number;
   readonly lastFailedPageMs: number;
   readonly lastGoodPageMs: number;
@@ -42,10 +49,12 @@ export const EMPTY_MEMORY: Memory = { sweptAtMs: null, pools: {} };
 export const NEW_POOL_MEMORY: PoolMemory = {
   ...{ debtPageMs: 0, debtAtMs: 0, deficit: 0, surplusSinceMs: [] },
   ...{ provenHashes: [], failedBoots: 0, suspendedUntilMs: 0, refusals: 0, refusedUntilMs: 0 },
+  ...{ setAside: {}, cardRates: {}, refusal: null },
   ...{ failedPages: 0, lastFailedPageMs: 0, lastGoodPageMs: 0, endsByProbeMs: [] },
   ...{ pageRefusals: [], pagesSuspendedUntilMs: 0, pagesPauseMs: 0 },
 };
 
 export function poolMemory(memory: Memory, pool: string): PoolMemory {
-  return memory.pools[pool] ?? NEW_POOL_MEMORY;
+  // A journal of an older version lacks what was learnt since.
+  return { ...NEW_POOL_MEMORY, ...memory.pools[pool] };
 }

@@ -1,3 +1,4 @@
+import type { OfferKey } from './offer.ts';
 import type { RentAction } from './plan.ts';
 import type { RentingPod } from './pod-state.ts';
 
@@ -16,6 +17,7 @@ export function openPod(
     width: rent.width,
     url: null,
     priceUsdPerHour: rent.priceUsdPerHour,
+    offer: rent.offer === null ? null : keyOf(rent.offer),
     createdAtMs: nowMs,
     bootDeadlineMs: rent.bootDeadlineMs,
     configHash: rent.configHash,
@@ -26,4 +28,8 @@ export function openPod(
     answer: 'pending',
     nextLookMs: nowMs,
   };
+}
+
+function keyOf({ card, cloud, spot }: OfferKey): OfferKey {
+  return { card, cloud, spot };
 }

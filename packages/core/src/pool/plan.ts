@@ -1,5 +1,6 @@
 import type { Caps } from './caps.ts';
 import type { Memory } from './memory.ts';
+import type { Offer } from './offer.ts';
 import type { EndReason, Pod, PodStateName } from './pod-state.ts';
 import type { PodEvent } from './pod-transition.ts';
 import type { ProbePurpose } from './probe.ts';
@@ -73,6 +74,8 @@ export interface RentAction {
   readonly width: number;
   readonly configHash: string;
   readonly bootDeadlineMs: number;
+  /** null = the provider has one kind of pod */
+  readonly offer: Offer | null;
   readonly priceUsdPerHour: number | null;
   readonly reason: string;
 }

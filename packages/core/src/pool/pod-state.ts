@@ -1,3 +1,4 @@
+import type { OfferKey, RefusalFault } from './offer.ts';
 import type { AskedProbe } from './probe.ts';
 
 /**
@@ -16,6 +17,8 @@ interface PodCommon {
   readonly url: string | null;
   /** what it bills, or was quoted at; null = without a price */
   readonly priceUsdPerHour: number | null;
+  /** what it was rented as; null = nothing was chosen, or not known */
+  readonly offer: OfferKey | null;
   /** when it was asked for, or what the provider says of an adopted one */
   readonly createdAtMs: number;
   readonly bootDeadlineMs: number;
@@ -104,6 +107,8 @@ export interface TerminatedPod extends PodCommon {
   readonly id: string | null;
   readonly atMs: number;
   readonly why: EndReason;
+  /** of a refused rent */
+  readonly fault?: RefusalFault;
 }
 
 export type QuarantinedPod = UnreachablePod | RefusingPod;
@@ -130,6 +135,7 @@ export type EndReason =
   | 'over-cap'
   | 'over-budget'
   | 'overpriced'
+  | 'too-old'
   | 'stopping'
   | 'exited'
   | 'unknown-pool'

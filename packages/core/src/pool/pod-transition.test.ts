@@ -7,7 +7,7 @@ import { booting, refusing, serving, T0, terminating, unreachable } from './worl
 const EVENTS: PodEvent[] = [
   { kind: 'created', id: 'id-a', url: null, priceUsdPerHour: null },
   { kind: 'created', id: 'id-other', url: null, priceUsdPerHour: null },
-  { kind: 'create-refused' },
+  { kind: 'create-refused', fault: 'account' },
   { kind: 'not-sent' },
   { kind: 'answer-lost' },
   { kind: 'looked' },

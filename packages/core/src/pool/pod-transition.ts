@@ -1,3 +1,4 @@
+import type { RefusalFault } from './offer.ts';
 import type {
   EndReason,
   Pod,
@@ -26,7 +27,7 @@ export type PodEvent =
       readonly priceUsdPerHour: number | null;
     }
   /** the provider said no: nothing was bought */
-  | { readonly kind: 'create-refused' }
+  | { readonly kind: 'create-refused'; readonly fault: RefusalFault }
   /** the intent was given up before the call */
   | { readonly kind: 'not-sent' }
   /** time-out, 5xx or a cut connection: it may have been bought */
@@ -97,7 +98,10 @@ const TABLE = {
       nextProbeMs: nowMs,
       asked: null,
     }),
-    'create-refused': (pod, _event, nowMs) => terminated(pod, 'refused', nowMs),
+    'create-refused': (pod, { fault }, nowMs) => ({
+      ...common(pod),
+      ...{ state: 'terminated', id: null, atMs: nowMs, why: 'refused', fault },
+    }),
     'not-sent': (pod, _event, nowMs) => terminated(pod, 'not-sent', nowMs),
     'answer-lost': (pod, _event, nowMs) => ({ ...pod, answer: 'ambiguous', nextLookMs: nowMs }),
     looked: (pod, _event, nowMs) => ({ ...pod, nextLookMs: nowMs + LOOK_INTERVAL_MS }),
@@ -172,10 +176,11 @@ export function transition(pod: Pod, event: PodEvent, nowMs: number): Transition
 
 /** Only what is true in every state, so that nothing of the old state stays behind. */
 function common(pod: Pod) {
-  const { key, name, pool, width, url, priceUsdPerHour, createdAtMs, bootDeadlineMs, configHash } = pod;
+  const { key, name, pool, width, url, priceUsdPerHour, createdAtMs, bootDeadlineMs, configHash, offer } =
+    pod;
   const { shownAtMs, answered, revision } = pod;
   return {
-    ...{ key, name, pool, width, url, priceUsdPerHour, createdAtMs, bootDeadlineMs, configHash },
+    ...{ key, name, pool, width, url, priceUsdPerHour, createdAtMs, bootDeadlineMs, configHash, offer },
     ...{ shownAtMs, answered, revision },
   };
 }

@@ -1,3 +1,5 @@
+import type { Offer, OfferPolicy } from './offer.ts';
+
 /** What the operator decided about one pool, ready for use. Only `caps()` reads `minPods` and `maxPods` (R-039). */
 export interface PoolSettings {
   readonly name: string;
@@ -21,6 +23,12 @@ export interface PoolSettings {
   readonly graceMs: number;
   /** the provider charges nothing, so a missing price is no reason not to rent */
   readonly free: boolean;
+  /** what may be rented; null = nothing is chosen, the provider has one kind of pod */
+  readonly policy: OfferPolicy | null;
+  /** the offer that one more pod would be rented at, chosen anew in every pass; null = none, or nothing to choose */
+  readonly offer: Offer | null;
+  /** a pod is replaced before this age; null = it may grow as old as it likes */
+  readonly maxAgeMs: number | null;
   /** the quote for one more pod; null = without a price */
   readonly priceUsdPerHour: number | null;
   /** dearer pods are not rented, and ended when the bill turns out higher (R-052) */
@@ -29,4 +37,11 @@ export interface PoolSettings {
 
 export function idleTimeoutMs(settings: PoolSettings): number {
   return settings.idleTimeoutMs ?? settings.bootEstimateMs;
+}
+
+/** The least of the pool's ceiling and the card's; null = neither is set. */
+export function ceilingUsdPerHour(settings: PoolSettings, card: string | null): number | null {
+  const ofCard = settings.policy?.cards.find((rule) => rule.card === card)?.maxUsdPerHour ?? null;
+  if (ofCard === null || settings.maxPriceUsdPerHour === null) return ofCard ?? settings.maxPriceUsdPerHour;
+  return Math.min(ofCard, settings.maxPriceUsdPerHour);
 }

@@ -16,7 +16,9 @@ export function reloadRegistry(pods: Iterable<Pod>, nowMs: number): Registry {
   return registry;
 }
 
-function reload(pod: Pod, nowMs: number): Pod {
+function reload(held: Pod, nowMs: number): Pod {
+  // A journal written before pods were chosen by offer says nothing of it.
+  const pod = { ...held, offer: held.offer ?? null };
   const isPending = pod.state === 'renting' && pod.answer === 'pending';
   const isAsked = 'asked' in pod && pod.asked !== null;
   if (!isPending && !isAsked) return pod;

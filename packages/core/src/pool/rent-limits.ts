@@ -3,16 +3,23 @@ import { listingFreshness } from './listing.ts';
 import type { PoolMemory } from './memory.ts';
 import type { Pass } from './pass.ts';
 import { isOurBoot, isStaying, type Pod } from './pod-state.ts';
-import type { PoolSettings } from './pool-settings.ts';
+import { ceilingUsdPerHour, type PoolSettings } from './pool-settings.ts';
 
 const FAILED_BOOTS_TO_SUSPEND = 3;
 const BARREN_MS = 900_000;
+export const REFUSAL_WORDS = {
+  account: 'the provider refuses the account: key, balance or spending limit',
+  request: 'the provider does not accept what is asked for',
+  other: 'the provider refused',
+} as const;
 
 export interface RentInput {
   readonly settings: PoolSettings;
   readonly memory: PoolMemory;
   readonly cap: PoolCap;
   readonly pass: Pass;
+  /** why there is no offer to rent at; '' = there is one, or nothing is chosen */
+  readonly offerWhy: string;
   /** the sentence why the fault of silent pods is taken to be ours; null = it is not (R-032) */
   readonly faultOfOurs: string | null;
 }
@@ -33,19 +40,20 @@ const ROWS: readonly Row[] = [
   },
   ({ pass: { world } }) => (world.reports === null ? none('what the workers do is not known') : null),
   ({ faultOfOurs }) => (faultOfOurs === null ? null : none(`the fault looks like ours: ${faultOfOurs}`)),
-  ({ settings }) => (settings.priceUsdPerHour === null && !settings.free ? none('no price is known') : null),
+  ({ settings, offerWhy }) =>
+    settings.priceUsdPerHour === null && !settings.free ? none(offerWhy || 'no price is known') : null,
   ({ settings }) => {
-    const { priceUsdPerHour, maxPriceUsdPerHour } = settings;
-    if (priceUsdPerHour === null || maxPriceUsdPerHour === null || priceUsdPerHour <= maxPriceUsdPerHour)
-      return null;
-    return none(`$${priceUsdPerHour}/h is above the ceiling of $${maxPriceUsdPerHour}/h`);
+    const { priceUsdPerHour } = settings;
+    const ceiling = ceilingUsdPerHour(settings, settings.offer?.card ?? null);
+    if (priceUsdPerHour === null || ceiling === null || priceUsdPerHour <= ceiling + 1e-9) return null;
+    return none(`$${priceUsdPerHour}/h is above the ceiling of $${ceiling}/h`);
   },
   suspended,
   ({ memory, pass }) => {
     const leftMs = memory.refusedUntilMs - pass.world.nowMs;
-    return leftMs > 0
-      ? none(`the provider refused ${memory.refusals} in a row; next try in ${seconds(leftMs)}`)
-      : null;
+    if (leftMs <= 0) return null;
+    const why = REFUSAL_WORDS[memory.refusal?.fault ?? 'other'];
+    return none(`${why} (${memory.refusals} in a row); next try in ${seconds(leftMs)}`);
   },
   barren,
   ({ cap }) => ({ pods: cap.room, why: cap.why }),

@@ -34,7 +34,14 @@ export function settings(change: Partial<PoolSettings> = {}): PoolSettings {
   return {
     ...{ name: 'ocr', models: ['ocr'], configHash: HASH, width: 8, minPods: 0, maxPods: 10 },
     ...{ bootDeadlineMs: 1_800_000, bootEstimateMs: 700_000, rampPods: 4, graceMs: 600_000 },
-    ...{ free: true, priceUsdPerHour: 0, maxPriceUsdPerHour: null },
+    ...{
+      free: true,
+      policy: null,
+      offer: null,
+      maxAgeMs: null,
+      priceUsdPerHour: 0,
+      maxPriceUsdPerHour: null,
+    },
     ...change,
   };
 }
@@ -64,6 +71,7 @@ export function world(change: Partial<World> = {}): World {
     probes: new Map(),
     providerAnsweredMs: nowMs - 1_000,
     reports: reports(),
+    offers: null,
     leases: [],
     schedule: [],
     limits: { usdPerHour: null, usdPerDay: null },
@@ -82,7 +90,7 @@ export function listed(
   change: Partial<ListedPod> & { key?: string; pool?: string; cluster?: string } = {},
 ): ListedPod {
   const { key = 'k1', pool = 'ocr', cluster = 'c1', ...entry } = change;
-  const mark = { clusterId: cluster, podKey: key, pool, width: 8, configHash: HASH };
+  const mark = { clusterId: cluster, podKey: key, pool, width: 8, configHash: HASH, spot: false };
   return {
     ...{
       id: `id-${key}`,
@@ -91,7 +99,7 @@ export function listed(
       url: `http://${key}:1`,
       priceUsdPerHour: 0,
     },
-    ...{ createdAtMs: T0 - 3_600_000, mark },
+    ...{ createdAtMs: T0 - 3_600_000, card: null, cloud: null, mark },
     ...entry,
   };
 }
@@ -105,7 +113,7 @@ function base(key: string) {
   return {
     ...{ key, id: `id-${key}`, name: `c1-ocr-${key}`, pool: 'ocr', width: 8, url: `http://${key}:1` },
     ...{ priceUsdPerHour: 0, createdAtMs: T0 - 3_600_000, bootDeadlineMs: 1_800_000, configHash: HASH },
-    ...{ shownAtMs: T0 - 3_500_000, answered: {}, revision: 1 },
+    ...{ offer: null, shownAtMs: T0 - 3_500_000, answered: {}, revision: 1 },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Lease } from './lease.ts';
 import type { ListingHistory } from './listing.ts';
 import type { Memory } from './memory.ts';
 import type { MergedReports } from './merge-reports.ts';
+import type { OfferBook } from './offer.ts';
 import type { Pod } from './pod-state.ts';
 import type { PoolSettings } from './pool-settings.ts';
 import type { ProbeResult } from './probe.ts';
@@ -15,6 +16,9 @@ export type Registry = ReadonlyMap<string, Pod>;
 export interface BudgetLimits {
   readonly usdPerHour: number | null;
   readonly usdPerDay: number | null;
+  /** above them pods drain; without them above the limits above */
+  readonly hardUsdPerHour?: number | null;
+  readonly hardUsdPerDay?: number | null;
 }
 
 /** All that a pass knows. `nowMs` is the only clock. */
@@ -31,6 +35,8 @@ export interface World {
   readonly providerAnsweredMs: number | null;
   /** null = unknown, the bus is away: nothing is rented and nothing scaled */
   readonly reports: MergedReports | null;
+  /** the newest catalogue; null = none needed, or none came in yet */
+  readonly offers: OfferBook | null;
   readonly leases: readonly Lease[];
   readonly schedule: readonly ScheduleWindow[];
   readonly limits: BudgetLimits;

@@ -39,6 +39,10 @@ export function createLocalProvider(options: LocalProviderOptions): Provider {
       void forgetEndedPods(accountDir, ended, { nowMs, logger });
       return pods;
     },
+    offers: async () => null,
+    usage: () => [],
+    billed: async () => null,
+    close: async () => undefined,
     terminate: createPodEnder({ accountDir, logger, killAfterMs }),
   };
 }

@@ -58,10 +58,12 @@ async function toListed(folder: PodFolder, record: PodRecord, life: string): Pro
     id: record.id,
     name: record.name,
     mark: record.mark,
-    address: port === null ? null : { host: reachableHost(record.host), port },
+    url: port === null ? null : urlOf(reachableHost(record.host), port),
     createdAtMs: record.createdAtMs,
     priceUsdPerHour: 0,
-    running: life !== 'creating',
+    status: life === 'creating' ? 'starting' : 'running',
+    card: null,
+    cloud: null,
     detail: life,
   };
 }
@@ -70,6 +72,10 @@ async function toEnded(folder: PodFolder, id: string, reason: string, nowMs: num
   // Without the mark the pod is gone all the same: only its age is not known then.
   const mark = await folder.writeExit(reason, nowMs).catch(() => null);
   return { id, endedAtMs: mark?.atMs ?? nowMs };
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function reachableHost(host: string): string {

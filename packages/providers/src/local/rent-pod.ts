@@ -31,12 +31,16 @@ export async function rentPod(context: RentContext, request: RentRequest): Promi
     made = await makeFolder(context.accountDir, request);
   } catch (cause) {
     context.logger.error({ err: cause, name: request.mark.name }, 'pod_record_not_written');
-    return { kind: 'refused', reason: `the record of the pod cannot be written: ${messageOf(cause)}` };
+    return {
+      kind: 'refused',
+      fault: 'account',
+      reason: `the record of the pod cannot be written: ${messageOf(cause)}`,
+    };
   }
   const { record, folder } = made;
   const refuse = async (reason: string): Promise<RentOutcome> => {
     await folder.writeExit(reason, Date.now()).catch(() => undefined);
-    return { kind: 'refused', reason };
+    return { kind: 'refused', fault: 'account', reason };
   };
 
   let child: ChildProcess;
@@ -57,7 +61,10 @@ export async function rentPod(context: RentContext, request: RentRequest): Promi
   const { id, name, mark, createdAtMs } = record;
   return {
     kind: 'rented',
-    pod: { id, name, mark, address: null, createdAtMs, priceUsdPerHour: 0, running: true, detail: 'running' },
+    pod: {
+      ...{ id, name, mark, url: null, createdAtMs, priceUsdPerHour: 0, status: 'running' },
+      ...{ card: null, cloud: null, detail: 'running' },
+    },
   };
 }
 

@@ -1,0 +1,25 @@
+import type { Pool } from '@pagefleet/contract';
+import type { Offer } from '@pagefleet/core';
+import type { RentedMachine } from '@pagefleet/providers';
+
+/** What is asked of the provider for one pod of a pool, at the offer that was chosen. */
+export function machineOf(offer: Offer, { machine }: Pool, createdAtMs: number): RentedMachine {
+  return {
+    offer,
+    // One card a pod, so the price of the whole pod is the bid per card.
+    bidUsdPerGpuHour: offer.spot ? offer.priceUsdPerHour : null,
+    image: machine.image,
+    startCommand: machine.startCommand,
+    diskGb: machine.diskGb,
+    minCuda: machine.minCuda || null,
+    minVcpu: machine.minVcpu,
+    minMemoryGb: machine.minMemoryGb,
+    dataCenters: machine.dataCenters,
+    networkVolume: machine.networkVolume || null,
+    globalVolume: machine.globalVolume || null,
+    volumePath: machine.volumePath,
+    registryAuth: machine.registryAuth || null,
+    transport: machine.transport,
+    endsAtMs: createdAtMs + machine.maxAgeMs,
+  };
+}
