@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox';
 
 /** Version of the settings schema below; a pod reports the version it knows (R-045). */
-export const POD_SETTINGS_VERSION = 1;
+export const POD_SETTINGS_VERSION = 2;
 
 /** What every variable that tells a pod something starts with. */
 export const POD_ENV_PREFIX = 'PAGEFLEET_POD_';
+
+/** Where a pod serves that was told no port and has no folder to write one into: in a container. */
+export const POD_PORT = 8_000;
 
 /**
  * All a pod is told, by environment variables `PAGEFLEET_POD_<NAME>`, encoded and decoded through this one schema (R-042).
@@ -27,13 +30,24 @@ export type PodMark = Static<typeof PodMark>;
 
 export const PodSettings = Type.Object({
   ...PodMark.properties,
-  podId: Type.String({ minLength: 1 }),
+  /** known only once the pod exists: where it cannot be sent, the provider tells the pod itself */
+  podId: Type.String({ minLength: 1, 'x-told-by-provider': 'RUNPOD_POD_ID' }),
   token: Type.String({ minLength: 32 }),
-  /** 0 = any free port (local), and then it is not sent; the gateway writes the port it got into `portFile` */
-  port: Type.Integer({ minimum: 0, maximum: 65_535, 'x-zero-is-default': true }),
-  portFile: Type.String(),
+  /**
+   * 0 is not sent: any free port, which the gateway writes into `portFile` (local); without that file `POD_PORT`
+   */
+  port: Type.Integer({ minimum: 0, maximum: 65_535, 'x-default-not-sent': true }),
+  /** empty, and then not sent: the pod has no folder */
+  portFile: Type.String({ 'x-default-not-sent': true }),
   host: Type.String(),
+  /** `tls-psk`: TLS with a key made from the token, and nothing else; see `pod-transport` in the runtime */
+  transport: Type.Union([Type.Literal('plain'), Type.Literal('tls-psk')]),
   deadManMs: Type.Integer({ minimum: 1_000 }),
+  /** how an abandoned pod ends: `exit` ends the process, `runpod` removes the pod at its provider first (R-044) */
+  removal: Type.Union([Type.Literal('exit'), Type.Literal('runpod')]),
+  /** REST v2 and GraphQL of the provider, for `removal`; empty, and then not sent: the public ones */
+  apiUrl: Type.String({ 'x-default-not-sent': true }),
+  graphqlUrl: Type.String({ 'x-default-not-sent': true }),
   engine: Type.Union([Type.Literal('tesseract'), Type.Literal('sleep')]),
   languages: Type.Array(Type.String()),
   dpi: Type.Integer({ minimum: 72, maximum: 600 }),

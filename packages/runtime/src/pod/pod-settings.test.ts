@@ -24,7 +24,11 @@ const anySettings: fc.Arbitrary<PodSettings> = fc.record({
   port: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 65_535 })),
   portFile: text(),
   host: text(),
+  transport: fc.constantFrom('plain' as const, 'tls-psk' as const),
   deadManMs: fc.integer({ min: 1_000 }),
+  removal: fc.constantFrom('exit' as const, 'runpod' as const),
+  apiUrl: text(),
+  graphqlUrl: text(),
   engine: fc.constantFrom('tesseract' as const, 'sleep' as const),
   languages: fc.array(text(), { maxLength: 3 }),
   dpi: fc.integer({ min: 72, max: 600 }),
@@ -50,10 +54,12 @@ describe('pod settings in the environment (R-042, L15)', () => {
   });
 
   it('every_variable_sent_is_read_and_every_setting_is_sent', () => {
-    const settings = { ...example, port: 8000 };
+    const optional = { port: 8000, portFile: '/p', apiUrl: 'http://a', graphqlUrl: 'http://g' };
+    const settings = { ...example, ...optional };
     const sent = encodePodSettings(settings);
     expect(Object.keys(sent)).toHaveLength(Object.keys(settings).length);
-    for (const name of Object.keys(sent).filter((variable) => variable !== 'PAGEFLEET_POD_PORT')) {
+    const mayBeAbsent = /_(PORT|PORT_FILE|API_URL|GRAPHQL_URL)$/;
+    for (const name of Object.keys(sent).filter((variable) => !mayBeAbsent.test(variable))) {
       const { [name]: _, ...rest } = sent;
       expect(() => decodePodSettings(rest), name).toThrow(name);
     }
@@ -64,6 +70,25 @@ describe('pod settings in the environment (R-042, L15)', () => {
     expect(sent).not.toHaveProperty('PAGEFLEET_POD_PORT');
     expect(decodePodSettings(sent).settings.port).toBe(0);
     expect(decodePodSettings({ ...sent, PAGEFLEET_POD_PORT: '0' }).settings.port).toBe(0);
+  });
+
+  it('a_text_that_is_empty_by_default_is_left_out_and_comes_back_empty', () => {
+    const settings = { ...example, portFile: '', apiUrl: '', graphqlUrl: '' };
+    const sent = encodePodSettings(settings);
+    expect(Object.keys(sent).filter((name) => /FILE|URL/.test(name))).toEqual([]);
+    expect(decodePodSettings(sent).settings).toEqual(settings);
+    expect(encodePodSettings({ ...example, host: '' }).PAGEFLEET_POD_HOST).toBe('');
+  });
+
+  it('an_id_that_only_the_provider_knows_comes_from_the_provider', () => {
+    const sent = encodePodSettings({ ...example, podId: null });
+    expect(decodePodSettings({ ...sent, RUNPOD_POD_ID: 'abc123' }).settings).toEqual({
+      ...example,
+      podId: 'abc123',
+    });
+    expect(() => decodePodSettings(sent)).toThrow('PAGEFLEET_POD_POD_ID');
+    const told = { ...encodePodSettings(example), RUNPOD_POD_ID: 'abc123' };
+    expect(decodePodSettings(told).settings.podId).toBe(example.podId);
   });
 
   it('a_number_whose_0_means_0_is_sent_as_0', () => {

@@ -4,8 +4,10 @@ import { Compile } from 'typebox/compile';
 /** What of a property's schema decides how it travels as text. */
 interface FieldSchema {
   readonly type?: string;
-  /** 0 stands for the default: it is left out, and what is left out is 0 */
-  readonly 'x-zero-is-default'?: boolean;
+  /** 0 or empty stands for the default: it is left out, and what is left out comes back as that */
+  readonly 'x-default-not-sent'?: boolean;
+  /** the variable in which the provider tells the pod what we could not know when we asked for it */
+  readonly 'x-told-by-provider'?: string;
 }
 
 const FIELDS = Object.entries(PodSettings.properties as unknown as Record<string, FieldSchema>);
@@ -17,15 +19,18 @@ function variableOf(field: string): string {
   return POD_ENV_PREFIX + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
+/** `podId` null: the provider gives the id and tells it the pod. */
+type ToldSettings = Omit<PodSettings, 'podId'> & { readonly podId: string | null };
+
 /**
- * The environment of a pod (R-042): every setting is sent, except a number whose 0 means default, when it is 0. Flags
- * are always sent, as `1` or `0`; lists as JSON.
+ * The environment of a pod (R-042): every setting is sent, except one whose 0 or empty text means default, when it is
+ * that. Flags are always sent, as `1` or `0`; lists as JSON.
  */
-export function encodePodSettings(settings: PodSettings): Record<string, string> {
+export function encodePodSettings(settings: ToldSettings): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [field, schema] of FIELDS) {
     const value = settings[field as keyof PodSettings];
-    if (value === 0 && schema['x-zero-is-default']) continue;
+    if (value === null || (schema['x-default-not-sent'] && (value === 0 || value === ''))) continue;
     env[variableOf(field)] = encodeValue(value);
   }
   return env;
@@ -36,7 +41,7 @@ export function decodePodSettings(env: NodeJS.ProcessEnv): { settings: PodSettin
   const known = new Set(FIELDS.map(([field]) => variableOf(field)));
   const unknown = Object.keys(env).filter((name) => name.startsWith(POD_ENV_PREFIX) && !known.has(name));
   const settings = Object.fromEntries(
-    FIELDS.map(([field, schema]) => [field, decodeValue(schema, env[variableOf(field)])]),
+    FIELDS.map(([field, schema]) => [field, decodeValue(schema, textOf(env, field, schema))]),
   );
   if (!validator.Check(settings)) throw refusal(validator.Errors(settings));
   return { settings, unknown };
@@ -46,6 +51,11 @@ export function decodePodSettings(env: NodeJS.ProcessEnv): { settings: PodSettin
 export function podMarkOf(settings: PodSettings): PodMark {
   const mark = Object.fromEntries(MARK_FIELDS.map((field) => [field, settings[field as keyof PodSettings]]));
   return mark as PodMark;
+}
+
+function textOf(env: NodeJS.ProcessEnv, field: string, schema: FieldSchema): string | undefined {
+  const { 'x-told-by-provider': elsewhere } = schema;
+  return env[variableOf(field)] ?? (elsewhere === undefined ? undefined : env[elsewhere]);
 }
 
 function encodeValue(value: PodSettings[keyof PodSettings]): string {
@@ -58,7 +68,7 @@ function encodeValue(value: PodSettings[keyof PodSettings]): string {
 
 /** What cannot be read stays as it is, so that the schema refuses it by name. */
 function decodeValue(schema: FieldSchema, text: string | undefined): unknown {
-  if (text === undefined) return schema['x-zero-is-default'] ? 0 : undefined;
+  if (text === undefined) return schema['x-default-not-sent'] ? emptyOf(schema) : undefined;
   switch (schema.type) {
     case 'boolean':
       return ['1', 'true', 'yes', 'on'].includes(text.trim().toLowerCase());
@@ -70,6 +80,10 @@ function decodeValue(schema: FieldSchema, text: string | undefined): unknown {
     default:
       return text;
   }
+}
+
+function emptyOf(schema: FieldSchema): 0 | '' {
+  return schema.type === 'string' ? '' : 0;
 }
 
 function parseList(text: string): unknown {
