@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { PagefleetError } from '@pagefleet/contract';
-import { createLocalProvider } from '@pagefleet/providers';
+import { openProvider } from '@pagefleet/providers';
 import {
   clusterPaths,
   connectBus,
@@ -62,11 +62,7 @@ async function main(): Promise<void> {
     name: 'controller',
     logger,
   });
-  const provider = createLocalProvider({
-    accountDir: paths.accountDir,
-    nodeBinary: cluster.nodeBinary,
-    logger,
-  });
+  const provider = openProvider(cluster, logger);
   const controller = await Controller.start({
     ...{ cluster, paths, secret, bus, provider, controllerId, logger },
     onDeposed: leave,
@@ -88,6 +84,7 @@ async function main(): Promise<void> {
     steps: [
       { name: 'http', run: async () => app.close() },
       { name: 'controller', run: () => controller.stop() },
+      { name: 'provider', run: () => provider.close() },
       { name: 'bus', run: () => bus.close() },
       { name: 'state', run: () => held.release() },
     ],

@@ -1,2 +1,3 @@
 export { createLocalProvider } from './local/create-local-provider.ts';
+export { openProvider } from './open-provider.ts';
 export type { ListedPod, Provider, RentedMachine, RentOutcome, RentRequest } from './port.ts';

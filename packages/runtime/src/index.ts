@@ -23,6 +23,7 @@ export {
 export { configHashOf } from './pod/config-hash.ts';
 export { decodePodSettings, encodePodSettings, podMarkOf } from './pod/pod-settings.ts';
 export { constantTimeEqual, makeProof, podToken } from './pod/pod-token.ts';
+export { podRoute, podTls } from './pod/pod-transport.ts';
 export { type PollClock, pollUntil } from './poll-until.ts';
 export { freePorts } from './process/free-ports.ts';
 export { onShutdown } from './process/on-shutdown.ts';
@@ -36,6 +37,7 @@ export { programPath, realNodeBinary, repoRoot } from './program-path.ts';
 export { type ClusterPaths, clusterPaths } from './state/cluster-paths.ts';
 export { loadClusterFile } from './state/load-cluster-file.ts';
 export { makeFolder } from './state/make-folder.ts';
+export { readPrivateFile } from './state/private-file.ts';
 export { type ClusterSecret, loadOrCreateSecret } from './state/secret.ts';
 export { writeFileAtomic } from './state/write-file-atomic.ts';
 export { startWatchdog } from './watchdog/start-watchdog.ts';

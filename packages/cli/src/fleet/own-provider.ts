@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import type { ClusterFile } from '@pagefleet/contract';
-import { createLocalProvider, type ListedPod, type Provider } from '@pagefleet/providers';
+import { type ListedPod, openProvider as openAccount, type Provider } from '@pagefleet/providers';
 import { clusterPaths, createLogger } from '@pagefleet/runtime';
 
 /** The provider's account seen without the controller: what is rented is what the listing says. */
@@ -11,7 +11,7 @@ export function openProvider(cluster: ClusterFile): Provider {
     level: cluster.config.logLevel,
     destination: openSync(paths.logFile('cli'), 'a', 0o600),
   });
-  return createLocalProvider({ accountDir: paths.accountDir, nodeBinary: cluster.nodeBinary, logger });
+  return openAccount(cluster, logger);
 }
 
 export async function listOwnPods(provider: Provider, cluster: ClusterFile): Promise<ListedPod[]> {

@@ -1,4 +1,4 @@
-import type { Pool } from '@pagefleet/contract';
+import type { Config, PodSettings, Pool } from '@pagefleet/contract';
 import type { Offer } from '@pagefleet/core';
 import type { RentedMachine } from '@pagefleet/providers';
 
@@ -21,5 +21,21 @@ export function machineOf(offer: Offer, { machine }: Pool, createdAtMs: number):
     registryAuth: machine.registryAuth || null,
     transport: machine.transport,
     endsAtMs: createdAtMs + machine.maxAgeMs,
+  };
+}
+
+type Place = Pick<PodSettings, 'host' | 'transport' | 'removal' | 'apiUrl' | 'graphqlUrl'>;
+
+/** Where a pod listens, how it is spoken to, and how it ends itself when nobody asks for it any more. */
+export function placeOf({ provider, machine }: Pool, { runpod }: Config): Place {
+  if (provider === 'local') {
+    return { host: '127.0.0.1', transport: 'plain', removal: 'exit', apiUrl: '', graphqlUrl: '' };
+  }
+  return {
+    host: '0.0.0.0',
+    transport: machine.transport === 'tls-psk' ? 'tls-psk' : 'plain',
+    removal: 'runpod',
+    apiUrl: runpod.restUrl,
+    graphqlUrl: runpod.graphqlUrl,
   };
 }

@@ -38,7 +38,10 @@ describe('the configuration reference', () => {
   it('every_setting_has_a_description_and_a_default_unless_it_is_required', () => {
     for (const [path, schema] of allSettings(settingsSchema, '')) {
       expect(schema.description, path).toMatch(/\.$/);
-      const required = ['pools[].name', 'api_keys[].name', 'api_keys[].sha256'].includes(path);
+      const required = [
+        ...['pools[].name', 'pools[].machine.cards[].id', 'pools[].schedule[].from', 'pools[].schedule[].to'],
+        ...['api_keys[].name', 'api_keys[].sha256'],
+      ].includes(path);
       expect(schema.default === undefined, path).toBe(required);
     }
   });

@@ -4,6 +4,7 @@ import { type Config, PagefleetError, type WrittenConfig } from '@pagefleet/cont
 import { deepFreeze } from '../deep-freeze.ts';
 import { checkConfig } from './check-config.ts';
 import { type ConfigIssue, configInvalid } from './config-issue.ts';
+import { withProviderDefaults } from './provider-defaults.ts';
 import { type EnvironmentValue, readEnvironment } from './read-environment.ts';
 import { readValue } from './read-value.ts';
 import { readYaml, type YamlText } from './read-yaml.ts';
@@ -44,7 +45,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const yaml = file === null ? null : readYaml(readText(file), basename(file));
   const environment = readEnvironment(options.env);
   const issues: ConfigIssue[] = [...(yaml?.issues ?? []), ...environment.issues];
-  const tree = overlay(yaml?.value ?? {}, environment.values);
+  const tree = withProviderDefaults(overlay(yaml?.value ?? {}, environment.values));
 
   const originOf = originFinder(yaml, file, environment.values);
   // A file that is no mapping is at fault as a whole.

@@ -20,29 +20,38 @@ applied by \`pagefleet down --keep-pods\` and \`pagefleet up\`; the pods stay.
 
 /** The text of `docs/config.md`. */
 export function renderConfigReference(): string {
-  const properties = Object.entries(settingsSchema.properties ?? {});
-  const top = properties.filter(([, schema]) => !isSection(schema) && !schema.items?.properties);
-  const grouped = properties.filter(([, schema]) => isSection(schema) || schema.items?.properties);
+  const { single, grouped } = membersOf(settingsSchema);
   return [
     HEAD,
     '## Top level\n',
-    table(top, '', true),
+    table(single, '', true),
     ...grouped.flatMap(([name, schema]) => renderGroup(name, schema)),
   ].join('\n');
 }
 
-function renderGroup(name: string, schema: SettingSchema): string[] {
-  const list = schema.items?.properties;
-  const members = Object.entries(list ?? schema.properties ?? {});
-  const intro = [
-    schema.description ?? '',
-    ...(list
-      ? [
-          `A list; as a whole in the environment: \`${variableName(name)}\`. Default: \`${show(schema.default)}\`.`,
-        ]
-      : []),
-  ].join(' ');
-  return [`## \`${name}\`\n`, `${intro}\n`, table(members, list ? `${name}[]` : name, !list)];
+function membersOf(schema: SettingSchema) {
+  const members = Object.entries(schema.items?.properties ?? schema.properties ?? {});
+  const isGroup = ([, member]: [string, SettingSchema]) => isSection(member) || member.items?.properties;
+  return {
+    single: members.filter((member) => !isGroup(member)),
+    grouped: members.filter((member) => isGroup(member)),
+  };
+}
+
+/** A section or a list of them, and then those inside it. What lies in a list has no variable of its own. */
+function renderGroup(path: string, schema: SettingSchema): string[] {
+  const isList = schema.items?.properties !== undefined;
+  const isInList = path.includes('[]');
+  const variable = isInList ? '' : `; as a whole in the environment: \`${variableName(path)}\``;
+  const list = isList ? ` A list${variable}. Default: \`${show(schema.default)}\`.` : '';
+  const { single, grouped } = membersOf(schema);
+  const inside = isList ? `${path}[]` : path;
+  return [
+    `## \`${path}\`\n`,
+    `${schema.description ?? ''}${list}\n`,
+    table(single, inside, !isList && !isInList),
+    ...grouped.flatMap(([name, member]) => renderGroup(joinPath(inside, name), member)),
+  ];
 }
 
 function table(members: [string, SettingSchema][], parent: string, withVariable: boolean): string {

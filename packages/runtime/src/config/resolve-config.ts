@@ -8,11 +8,13 @@ import { type SettingSchema, settingsSchema } from './setting-schema.ts';
 export function resolveConfig(written: WrittenConfig, base: { file: string | null; cwd: string }): Config {
   const config = resolveValue(settingsSchema, written) as Config;
   const folder = base.file ? dirname(base.file) : base.cwd;
+  const absolute = (path: string) => (path === '' ? '' : resolve(folder, path));
   return {
     ...config,
     workers: written.workers === 'auto' ? availableParallelism() : written.workers,
     stateDir: resolve(folder, written.state_dir),
-    secretKeyFile: written.secret_key_file === '' ? '' : resolve(folder, written.secret_key_file),
+    secretKeyFile: absolute(written.secret_key_file),
+    runpod: { ...config.runpod, apiKeyFile: absolute(written.runpod.api_key_file) },
   };
 }
 

@@ -14,8 +14,21 @@ const REACHES_THE_POD = [
   'sleepMs',
 ] as const satisfies readonly (keyof Pool)[];
 
+/** What of the rented machine makes a pod another one; which card it has and what it costs does not. */
+const MAKES_THE_POD = [
+  'image',
+  'startCommand',
+  'diskGb',
+  'minCuda',
+  'networkVolume',
+  'globalVolume',
+  'volumePath',
+  'transport',
+] as const satisfies readonly (keyof Pool['machine'])[];
+
 /** Tells whether a running pod was launched with what its pool says now. 16 hex digits. */
 export function configHashOf(pool: Pool): string {
-  const seen = REACHES_THE_POD.map((name) => [name, pool[name]]);
+  const seen: unknown[] = REACHES_THE_POD.map((name) => [name, pool[name]]);
+  if (pool.provider !== 'local') seen.push(...MAKES_THE_POD.map((name) => [name, pool.machine[name]]));
   return createHash('sha256').update(JSON.stringify(seen)).digest('hex').slice(0, 16);
 }

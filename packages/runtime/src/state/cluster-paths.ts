@@ -11,6 +11,12 @@ export function clusterPaths(stateDir: string) {
     accountDir: at('account'),
     podDir: (podId: string) => at('account', podId),
 
+    /** the saved catalogue, and what the programs of this machine have asked of RunPod's APIs */
+    runpodDir: at('runpod'),
+    runpodKeyFile: at('runpod', 'api-key'),
+    /** the pretended cloud of a rehearsal */
+    rehearsalDir: at('rehearsal'),
+
     controllerDir: at('controller'),
     journalFile: at('controller', 'journal.ndjson'),
     snapshotFile: at('controller', 'snapshot.json'),
