@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@pagefleet/runtime';
+import { type Clock, sleepOn } from './clock.ts';
 import { checkEpoch, type EpochCheck, type EpochOptions, raiseEpoch } from './epoch.ts';
 
 const RETRY_MS = 500;
 
-interface GuardOptions extends EpochOptions {
+interface GuardOptions extends Omit<EpochOptions, 'nowMs'> {
+  readonly clock: Clock;
   readonly logger: Logger;
   /** the highest epoch the journal knows; asked at every attempt */
   readonly journalEpoch: () => number;
@@ -29,7 +30,8 @@ export interface EpochGuard {
 }
 
 export function createEpochGuard(options: GuardOptions): EpochGuard {
-  const { logger } = options;
+  const { logger, clock } = options;
+  const owner: EpochOptions = { ...options, nowMs: clock.nowMs };
   let held = 0;
   let stopped = false;
   let unwatch: (() => void) | null = null;
@@ -45,10 +47,10 @@ export function createEpochGuard(options: GuardOptions): EpochGuard {
   async function raise(atLeast: number): Promise<number> {
     for (let attempt = 0; !stopped; attempt += 1) {
       try {
-        return await raiseEpoch(options, Math.max(atLeast, options.journalEpoch()));
+        return await raiseEpoch(owner, Math.max(atLeast, options.journalEpoch()));
       } catch (err) {
         if (attempt % 20 === 0) logger.warn({ err }, 'epoch_waits_for_nats');
-        await sleep(RETRY_MS);
+        await sleepOn(clock, RETRY_MS);
       }
     }
     return 0;
@@ -57,7 +59,7 @@ export function createEpochGuard(options: GuardOptions): EpochGuard {
   async function check(): Promise<EpochCheck> {
     if (stopped) return 'deposed';
     if (held === 0) return 'unknown';
-    const result = await checkEpoch(options, held);
+    const result = await checkEpoch(owner, held);
     if (result === 'deposed') depose(-1);
     return result;
   }
@@ -84,7 +86,7 @@ export function createEpochGuard(options: GuardOptions): EpochGuard {
       await take(0);
       if (stopped) return;
       unwatch = options.bucket.watch('epoch', (_key, value) => {
-        if (value === null) void checkEpoch(options, held);
+        if (value === null) void checkEpoch(owner, held);
         else if (value.controllerId !== options.controllerId && value.epoch >= held) depose(value.epoch);
       });
     },

@@ -1,5 +1,6 @@
 import type { EpochRecord } from '@pagefleet/contract';
 import { describe, expect, test } from 'vitest';
+import { realClock } from './clock.ts';
 import { checkEpoch, raiseEpoch } from './epoch.ts';
 import { createEpochGuard } from './epoch-guard.ts';
 import { createMemoryBucket, type MemoryBucket } from './test-kit/memory-bucket.ts';
@@ -60,7 +61,9 @@ describe('who is in charge', () => {
     const recorded: number[] = [];
     const deposed: string[] = [];
     const one = createEpochGuard({
-      ...as('a', bucket),
+      bucket,
+      controllerId: 'a',
+      clock: realClock,
       logger: quietLogger().logger,
       journalEpoch: () => Math.max(0, ...recorded),
       record: async (epoch) => {

@@ -1,13 +1,21 @@
 import type { FleetStatus, PoolStatus, WorkerStatus } from '@pagefleet/contract';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Counters that passes and actions feed; gauges are filled from one status snapshot at each scrape. */
-export interface ControllerMetrics {
-  readonly passSeconds: Histogram;
-  readonly rents: Counter<'outcome'>;
-  readonly terminates: Counter<'outcome'>;
-  readonly probes: Counter<'purpose' | 'outcome'>;
-  readonly listings: Counter<'outcome'>;
+interface Count<L extends string> {
+  inc(labels: Record<L, string>): void;
+}
+
+/** What passes and actions feed. */
+export interface RenterMetrics {
+  readonly passSeconds: { observe(seconds: number): void };
+  readonly rents: Count<'outcome'>;
+  readonly terminates: Count<'outcome'>;
+  readonly probes: Count<'purpose' | 'outcome'>;
+  readonly listings: Count<'outcome'>;
+}
+
+/** Counters; gauges are filled from one status snapshot at each scrape. */
+export interface ControllerMetrics extends RenterMetrics {
   readonly generations: Counter<'outcome'>;
   render(status: FleetStatus): Promise<string>;
   readonly contentType: string;

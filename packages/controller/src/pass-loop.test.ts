@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { realClock } from './clock.ts';
 import { type PassLoop, startPassLoop } from './pass-loop.ts';
 
 let loop: PassLoop | null = null;
@@ -11,7 +12,7 @@ describe('the pass loop', () => {
     let most = 0;
     let passes = 0;
     loop = startPassLoop({
-      nowMs: Date.now,
+      clock: realClock,
       onFailure: () => undefined,
       runPass: async () => {
         running += 1;
@@ -31,7 +32,7 @@ describe('the pass loop', () => {
   test('what_happens_during_a_pass_causes_another_one', async () => {
     let passes = 0;
     loop = startPassLoop({
-      nowMs: Date.now,
+      clock: realClock,
       onFailure: () => undefined,
       runPass: async () => {
         passes += 1;
@@ -46,7 +47,7 @@ describe('the pass loop', () => {
   test('it_wakes_when_the_last_pass_asked_for_it_and_at_least_each_second', async () => {
     const times: number[] = [];
     loop = startPassLoop({
-      nowMs: Date.now,
+      clock: realClock,
       onFailure: () => undefined,
       runPass: async () => {
         times.push(performance.now());
@@ -62,7 +63,7 @@ describe('the pass loop', () => {
     const failures: unknown[] = [];
     let passes = 0;
     loop = startPassLoop({
-      nowMs: Date.now,
+      clock: realClock,
       onFailure: (error) => failures.push(error),
       runPass: async () => {
         passes += 1;

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 const LONGEST_PAUSE_MS = 1_000;
 const SHORTEST_PAUSE_MS = 10;
 
@@ -12,36 +14,39 @@ export interface PassLoop {
 export function startPassLoop(options: {
   /** returns when the next pass is wanted if nothing happens before */
   readonly runPass: () => Promise<{ wakeAtMs: number }>;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   readonly onFailure: (error: unknown) => void;
+  /** only a simulation, which skips the time in which nothing happens, waits longer */
+  readonly longestPauseMs?: number;
 }): PassLoop {
-  let timer: NodeJS.Timeout | null = null;
+  const { clock, longestPauseMs = LONGEST_PAUSE_MS } = options;
+  let cancel: (() => void) | null = null;
   let running: Promise<void> | null = null;
   let wanted = false;
   let stopped = false;
 
   function arm(waitMs: number): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = setTimeout(start, waitMs);
+    cancel?.();
+    cancel = clock.setTimer(start, waitMs);
   }
 
   function start(): void {
     if (stopped) return;
     wanted = false;
-    running = turn().finally(() => {
+    running = turn().then((pauseMs) => {
       running = null;
+      if (!stopped) arm(wanted ? SHORTEST_PAUSE_MS : pauseMs);
     });
   }
 
-  async function turn(): Promise<void> {
-    let pauseMs = LONGEST_PAUSE_MS;
+  async function turn(): Promise<number> {
     try {
       const { wakeAtMs } = await options.runPass();
-      pauseMs = Math.min(Math.max(wakeAtMs - options.nowMs(), SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+      return Math.min(Math.max(wakeAtMs - clock.nowMs(), SHORTEST_PAUSE_MS), longestPauseMs);
     } catch (error) {
       options.onFailure(error);
+      return longestPauseMs;
     }
-    if (!stopped) setImmediate(() => arm(wanted ? SHORTEST_PAUSE_MS : pauseMs));
   }
 
   arm(0);
@@ -53,7 +58,7 @@ export function startPassLoop(options: {
     },
     async stop() {
       stopped = true;
-      if (timer !== null) clearTimeout(timer);
+      cancel?.();
       await running;
     },
   };

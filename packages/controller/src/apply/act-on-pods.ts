@@ -4,7 +4,7 @@ import type { Provider } from '@pagefleet/providers';
 import type { Logger } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
 import type { Fleet } from '../fleet.ts';
-import type { ControllerMetrics } from '../metrics.ts';
+import type { RenterMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { PodProber, ProbeAnswer } from '../observe/pod-prober.ts';
 import type { Facts } from '../world.ts';
@@ -22,7 +22,7 @@ export interface PodActionDeps {
   readonly guard: EpochGuard;
   /** null = made with a secret we do not have */
   readonly tokenOf: (pod: Pod) => string | null;
-  readonly metrics: ControllerMetrics;
+  readonly metrics: RenterMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly requestPass: () => void;

@@ -13,7 +13,7 @@ import { WorkerBook } from '../observe/worker-book.ts';
 import { keyOf, RENT, rentingPod, servingPod, T0, WATCH } from '../test-kit/pods.ts';
 import { quietLogger } from '../test-kit/quiet-logger.ts';
 import { actOnPod } from './act-on-pods.ts';
-import { openIntent, rentPod } from './rent-pod.ts';
+import { mintIdentity, openIntent, rentPod } from './rent-pod.ts';
 
 let folder: string;
 let fleet: Fleet;
@@ -103,7 +103,7 @@ async function enter(adopted: Plan['adoptions'], rents = 0): Promise<readonly Re
   const nothing = { transitions: [], forget: [], memory: fleet.memory };
   const { intents } = await fleet.pass({
     decide: () => ({ ...decide(world), ...nothing, adoptions: adopted, actions: Array(rents).fill(RENT) }),
-    openIntent: () => openIntent(RENT, { cluster: 'c', secret, nowMs: now }),
+    openIntent: () => openIntent(RENT, { mint: mintIdentity('c'), secret, nowMs: now }),
     keyRefOf: () => ({ keyId: 'k1', spot: false }),
   });
   return intents;

@@ -1,10 +1,10 @@
 import type { ClusterFile } from '@pagefleet/contract';
-import { decide, type Pod, type Registry, type World } from '@pagefleet/core';
+import type { MintIdentity, Plan, Pod, Registry } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
 import { type ClusterSecret, type Logger, monotonicMs } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
 import type { AppliedPlan, Fleet } from '../fleet.ts';
-import type { ControllerMetrics } from '../metrics.ts';
+import type { RenterMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { PodProber } from '../observe/pod-prober.ts';
 import type { PodTokens } from '../pod-tokens.ts';
@@ -24,20 +24,22 @@ interface RunnerDeps {
   readonly prober: PodProber;
   readonly guard: EpochGuard;
   readonly listings: ListingKeeper;
-  readonly metrics: ControllerMetrics;
+  readonly metrics: RenterMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  readonly world: () => World;
+  /** on the world as it is now */
+  readonly decide: () => Plan;
+  readonly mint: MintIdentity;
   readonly requestPass: () => void;
 }
 
 /** Decides on the world as it is and sets in motion what was decided; nothing of it holds up the pass. */
 export async function runPass(deps: RunnerDeps): Promise<{ wakeAtMs: number }> {
   const startedMs = monotonicMs();
-  const { cluster, secret, nowMs, tokens } = deps;
+  const { secret, nowMs, tokens, mint } = deps;
   const applied = await deps.fleet.pass({
-    decide: () => decide(deps.world()),
-    openIntent: (action) => openIntent(action, { cluster: cluster.config.cluster, secret, nowMs: nowMs() }),
+    decide: deps.decide,
+    openIntent: (action) => openIntent(action, { mint, secret, nowMs: nowMs() }),
     keyRefOf: tokens.keyRefOf,
   });
   deps.metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);

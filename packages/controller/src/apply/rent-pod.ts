@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ClusterFile, Pool } from '@pagefleet/contract';
-import { openPod, type RentAction } from '@pagefleet/core';
+import { type MintIdentity, openPod, type RentAction } from '@pagefleet/core';
 import type { Provider, RentOutcome, RentRequest } from '@pagefleet/providers';
 import { type ClusterSecret, type Logger, podToken } from '@pagefleet/runtime';
 import type { EpochGuard } from '../epoch-guard.ts';
 import type { Fleet, RentIntent } from '../fleet.ts';
-import type { ControllerMetrics } from '../metrics.ts';
+import type { RenterMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { Facts } from '../world.ts';
 import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
@@ -19,21 +19,26 @@ export interface RentDeps {
   readonly provider: Provider;
   readonly listings: ListingKeeper;
   readonly guard: EpochGuard;
-  readonly metrics: ControllerMetrics;
+  readonly metrics: RenterMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly requestPass: () => void;
 }
 
 /** Key and name of an attempt are new every time, so that a lost answer can be found by its name. */
+export function mintIdentity(cluster: string): MintIdentity {
+  return (pool) => ({
+    key: randomBytes(16).toString('hex'),
+    name: `${cluster}-${pool}-${randomUUID().slice(0, 8)}`,
+  });
+}
+
 export function openIntent(
   action: RentAction,
-  owner: { cluster: string; secret: ClusterSecret; nowMs: number },
+  owner: { mint: MintIdentity; secret: ClusterSecret; nowMs: number },
 ): RentIntent {
-  const key = randomBytes(16).toString('hex');
-  const name = `${owner.cluster}-${action.pool}-${randomUUID().slice(0, 8)}`;
   return {
-    pod: openPod(action, { key, name }, owner.nowMs),
+    pod: openPod(action, owner.mint(action.pool), owner.nowMs),
     keyRef: { keyId: owner.secret.current, spot: action.offer?.spot ?? false },
     offer: action.offer,
   };

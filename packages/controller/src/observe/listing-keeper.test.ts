@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_LISTING } from '@pagefleet/core';
 import type { ListedPod, Provider } from '@pagefleet/providers';
 import { afterEach, describe, expect, test } from 'vitest';
+import { realClock } from '../clock.ts';
 import { keyOf } from '../test-kit/pods.ts';
 import { quietLogger } from '../test-kit/quiet-logger.ts';
 import type { Facts } from '../world.ts';
@@ -43,7 +44,7 @@ function setUp(list: () => Promise<ListedPod[]>, gapMs = 40) {
     provider,
     facts,
     logger: quietLogger().logger,
-    nowMs: Date.now,
+    clock: realClock,
     gapMs,
     onListing: (outcome) => outcomes.push(outcome),
   });

@@ -1,13 +1,14 @@
 import { type CompleteListing, type ListedPod, recordListing } from '@pagefleet/core';
 import type { ListedPod as AccountPod, Provider } from '@pagefleet/providers';
 import type { Logger } from '@pagefleet/runtime';
+import type { Clock } from '../clock.ts';
 import { type Facts, listedPodOf } from '../world.ts';
 
 interface KeeperOptions {
   readonly provider: Provider;
   readonly facts: Facts;
   readonly logger: Logger;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** least pause between two listings: one listing watches all boots */
   readonly gapMs: number;
   readonly onListing: (outcome: 'complete' | 'failed') => void;
@@ -16,7 +17,7 @@ interface KeeperOptions {
 /** The account's listing, one at a time and at its own pace, never on a pass's time. */
 export class ListingKeeper {
   readonly #options: KeeperOptions;
-  #timer: NodeJS.Timeout | null = null;
+  #cancel: (() => void) | null = null;
   #dueAtMs = Number.POSITIVE_INFINITY;
   #running = false;
   #endedAtMs = 0;
@@ -41,15 +42,15 @@ export class ListingKeeper {
 
   stop(): void {
     this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#cancel?.();
   }
 
   #arm(): void {
     if (this.#running || this.#stopped || this.#dueAtMs === Number.POSITIVE_INFINITY) return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    const { nowMs, gapMs } = this.#options;
-    const waitMs = Math.max(this.#dueAtMs, this.#endedAtMs + gapMs) - nowMs();
-    this.#timer = setTimeout(() => void this.#list(), Math.min(Math.max(0, waitMs), 3_600_000));
+    this.#cancel?.();
+    const { clock, gapMs } = this.#options;
+    const waitMs = Math.max(this.#dueAtMs, this.#endedAtMs + gapMs) - clock.nowMs();
+    this.#cancel = clock.setTimer(() => void this.#list(), Math.min(Math.max(0, waitMs), 3_600_000));
   }
 
   /** The provider keeps its catalogue for minutes, so that it may be asked at each listing; an old one is better than none. */
@@ -63,7 +64,8 @@ export class ListingKeeper {
   }
 
   async #list(): Promise<void> {
-    const { provider, facts, logger, nowMs, onListing } = this.#options;
+    const { provider, facts, logger, onListing } = this.#options;
+    const { nowMs } = this.#options.clock;
     this.#running = true;
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const startedAtMs = nowMs();
