@@ -102,10 +102,12 @@ function readPid(paths: ClusterPaths): number {
 }
 
 function supervisedEnvironment(paths: ClusterPaths): NodeJS.ProcessEnv {
+  // Who needs the key reads it from its file.
+  const { RUNPOD_API_KEY: _, ...inherited } = process.env;
   return {
     // Compiled modules are kept, so that a restarted program is back a third sooner; where it cannot write, Node goes without.
     NODE_COMPILE_CACHE: join(repoRoot(), 'node_modules', '.cache', 'node-compile'),
-    ...process.env,
+    ...inherited,
     PATH: programSearchPath(),
     PAGEFLEET_STATE: paths.stateDir,
   };

@@ -3,13 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { ClusterFile, Config } from '@pagefleet/contract';
 import { type ClusterPaths, loadOrCreateSecret, realNodeBinary, writeFileAtomic } from '@pagefleet/runtime';
 import { choosePorts } from './choose-ports.ts';
+import { keepApiKey } from './keep-api-key.ts';
 import { writeNatsFiles } from './nats-files.ts';
 import { writeNginxFiles } from './nginx-files.ts';
 import { readClusterFile } from './read-cluster-file.ts';
 import { renderSupervisord } from './render-supervisord.ts';
 
 /** Writes everything the programs of the cluster read at their start. Only called while none of them runs. */
-export async function prepareCluster(paths: ClusterPaths, config: Config): Promise<ClusterFile> {
+export async function prepareCluster(paths: ClusterPaths, given: Config): Promise<ClusterFile> {
+  const config = await keepApiKey(paths, given, process.env);
   const ports = await choosePorts(config.workers, readClusterFile(paths)?.ports ?? null);
   const cluster: ClusterFile = {
     v: 1,
