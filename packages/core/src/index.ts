@@ -16,6 +16,8 @@ export * from './pool/pod-state.ts';
 export * from './pool/pod-transition.ts';
 export * from './pool/pool-settings.ts';
 export * from './pool/probe.ts';
+export * from './pool/rate-budget.ts';
+export * from './pool/rate-headers.ts';
 export * from './pool/reload.ts';
 export * from './pool/schedule.ts';
 export * from './pool/watch.ts';
