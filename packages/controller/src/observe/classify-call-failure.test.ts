@@ -12,6 +12,8 @@ describe('what a failed call says about a pod', () => {
     ['EHOSTUNREACH', 'timeout'],
     ['ECONNREFUSED', 'refused'],
     ['ECONNRESET', 'refused'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'unproven'],
+    ['ERR_SSL_SSL/TLS_ALERT_BAD_RECORD_MAC', 'unproven'],
     ['E_NEVER_HEARD_OF', 'refused'],
   ])('%s is %s', (code, outcome) => {
     expect(classifyCallFailure(withCode(code))).toBe(outcome);

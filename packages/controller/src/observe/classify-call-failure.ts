@@ -1,7 +1,7 @@
 import type { ProbeOutcome } from '@pagefleet/core';
 
 /** First match wins: what a failed call to a pod says, by the error's code, wherever in the chain of causes it stands. */
-const TABLE: readonly { readonly codes: readonly string[]; readonly outcome: ProbeOutcome }[] = [
+const TABLE: readonly { readonly codes: readonly (string | RegExp)[]; readonly outcome: ProbeOutcome }[] = [
   // We had no descriptor, memory, port or route of our own: no evidence against any pod.
   {
     codes: ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL', 'ENETUNREACH', 'ENETDOWN'],
@@ -20,13 +20,17 @@ const TABLE: readonly { readonly codes: readonly string[]; readonly outcome: Pro
     ],
     outcome: 'timeout',
   },
+  // Somebody answered the connection and could not do what only the pod can (a TLS handshake with its key).
+  { codes: ['EPROTO', /^ERR_(SSL|TLS)_/], outcome: 'unproven' },
   // A cut connection is nearest to a refused one: somebody is there and does not talk to us.
   { codes: ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'], outcome: 'refused' },
 ];
 
 export function classifyCallFailure(error: unknown): ProbeOutcome {
   const codes = codesOf(error);
-  return TABLE.find((row) => row.codes.some((code) => codes.has(code)))?.outcome ?? 'refused';
+  const isSaid = (code: string | RegExp): boolean =>
+    typeof code === 'string' ? codes.has(code) : [...codes].some((one) => code.test(one));
+  return TABLE.find((row) => row.codes.some(isSaid))?.outcome ?? 'refused';
 }
 
 function codesOf(error: unknown): Set<string> {

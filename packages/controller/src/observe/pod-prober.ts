@@ -8,9 +8,9 @@ import {
   PROOF_HEADERS,
 } from '@pagefleet/contract';
 import type { ProbeOutcome } from '@pagefleet/core';
-import { constantTimeEqual, makeProof } from '@pagefleet/runtime';
+import { constantTimeEqual, makeProof, podRoute } from '@pagefleet/runtime';
 import { Compile } from 'typebox/compile';
-import { Agent, request } from 'undici';
+import { Client } from 'undici';
 import { classifyCallFailure } from './classify-call-failure.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import { trialPage } from './trial-page.ts';
@@ -46,16 +46,35 @@ const health = Compile(PodHealth);
 const pageResult = Compile(PageResult);
 
 export function createPodProber(clusterId: string): PodProber {
-  // Without pipelining every call opens its own connection: that one can be opened is half of what a probe asks.
-  const agent = new Agent({ connections: 2, pipelining: 0, maxResponseSize: MAX_ANSWER_BYTES });
+  const clients = new Set<Client>();
   const control = createLanes(CONTROL_LANES);
   const boot = createLanes(BOOT_LANES);
+
+  /** That a connection can be opened is half of what a probe asks, and it proves one pod: each call has its own. */
+  async function withClient<T>({ url, token }: ProbeTarget, run: (client: Client) => Promise<T>): Promise<T> {
+    const { origin, connect } = podRoute(url, token);
+    const client = new Client(origin, { connect, pipelining: 0, maxResponseSize: MAX_ANSWER_BYTES });
+    clients.add(client);
+    try {
+      return await run(client);
+    } finally {
+      clients.delete(client);
+      await client.destroy();
+    }
+  }
+
   return {
     probe: (target, { timeoutMs, lane }) =>
-      inLane(lane === 'boot' ? boot : control, timeoutMs, () => askHealth(agent, target, timeoutMs)),
+      inLane(lane === 'boot' ? boot : control, timeoutMs, () =>
+        withClient(target, (client) => askHealth(client, target, timeoutMs)),
+      ),
     trial: (target, timeoutMs) =>
-      inLane(control, timeoutMs, () => sendTrial(agent, { ...target, clusterId, timeoutMs })),
-    close: () => agent.destroy(),
+      inLane(control, timeoutMs, () =>
+        withClient(target, (client) => sendTrial(client, { ...target, clusterId, timeoutMs })),
+      ),
+    async close() {
+      await Promise.all([...clients].map((client) => client.destroy()));
+    },
   };
 }
 
@@ -75,10 +94,11 @@ async function inLane(
   }
 }
 
-async function askHealth(agent: Agent, target: ProbeTarget, timeoutMs: number): Promise<ProbeAnswer> {
+async function askHealth(client: Client, target: ProbeTarget, timeoutMs: number): Promise<ProbeAnswer> {
   const nonce = randomBytes(16).toString('hex');
-  const response = await request(`${target.url}${GATEWAY_PATHS.health}`, {
-    dispatcher: agent,
+  const response = await client.request({
+    method: 'GET',
+    path: GATEWAY_PATHS.health,
     signal: AbortSignal.timeout(timeoutMs),
     headers: {
       [PROOF_HEADERS.nonce]: nonce,
@@ -100,12 +120,12 @@ async function askHealth(agent: Agent, target: ProbeTarget, timeoutMs: number): 
 }
 
 async function sendTrial(
-  agent: Agent,
+  client: Client,
   target: ProbeTarget & { clusterId: string; timeoutMs: number },
 ): Promise<ProbeAnswer> {
-  const response = await request(`${target.url}${GATEWAY_PATHS.page}`, {
+  const response = await client.request({
     method: 'POST',
-    dispatcher: agent,
+    path: GATEWAY_PATHS.page,
     signal: AbortSignal.timeout(target.timeoutMs),
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -1,28 +1,36 @@
 import { describe, expect, test } from 'vitest';
 import { limitOf, observeFailure, observeStatus, parseRefusal } from './observe-failure.ts';
+import { ConnectFailure } from './pod-connector.ts';
 
-const failure = (code: string, syscall?: string) =>
-  Object.assign(new Error(code), { code, ...(syscall ? { syscall } : {}) });
+const failure = (code: string) => Object.assign(new Error(code), { code });
 
 describe('what a failed dispatch is (R-026, L14)', () => {
   test.each([
-    ['ECONNREFUSED', 'connect', 'not_sent'],
-    ['UND_ERR_CONNECT_TIMEOUT', undefined, 'not_sent'],
-    ['ECONNRESET', 'connect', 'not_sent'],
-    ['ECONNRESET', 'read', 'cut'],
-    ['EPIPE', 'write', 'cut'],
-    ['UND_ERR_SOCKET', undefined, 'cut'],
-    ['UND_ERR_HEADERS_TIMEOUT', undefined, 'timed_out'],
-    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', undefined, 'bad_answer'],
-    ['EMFILE', 'open', 'shortage'],
-    ['EADDRNOTAVAIL', 'connect', 'shortage'],
-    ['UND_ERR_DESTROYED', undefined, 'shortage'],
-  ])('%s_at_%s_is_%s', (code, syscall, kind) => {
-    expect(observeFailure(failure(code, syscall), null)).toEqual({ kind });
+    ['ECONNREFUSED', 'not_sent'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'not_sent'],
+    ['ECONNRESET', 'not_sent'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'not_sent'],
+    ['EADDRNOTAVAIL', 'shortage'],
+    ['EMFILE', 'shortage'],
+  ])('%s_before_there_is_a_connection_is_%s', (code, kind) => {
+    expect(observeFailure(new ConnectFailure(failure(code)), null)).toEqual({ kind });
+  });
+
+  test.each([
+    ['ECONNRESET', 'cut'],
+    ['EHOSTUNREACH', 'cut'],
+    ['EPIPE', 'cut'],
+    ['UND_ERR_SOCKET', 'cut'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timed_out'],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'bad_answer'],
+    ['EMFILE', 'shortage'],
+    ['UND_ERR_DESTROYED', 'shortage'],
+  ])('%s_on_a_connection_is_%s', (code, kind) => {
+    expect(observeFailure(failure(code), null)).toEqual({ kind });
   });
 
   test('what_we_ended_ourselves_is_what_we_ended_it_for', () => {
-    expect(observeFailure(failure('ECONNRESET', 'read'), 'client_gone')).toEqual({ kind: 'client_gone' });
+    expect(observeFailure(failure('ECONNRESET'), 'client_gone')).toEqual({ kind: 'client_gone' });
   });
 
   test('whatever_else_happens_the_reading_may_still_run', () => {

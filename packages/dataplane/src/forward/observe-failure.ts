@@ -1,5 +1,6 @@
 import { type ErrorCode, isErrorCode } from '@pagefleet/contract';
 import type { PageFailure } from '@pagefleet/core';
+import { ConnectFailure } from './pod-connector.ts';
 
 /** Why we ended a dispatch; the reason of its abort signal. */
 export type StopReason = 'client_gone' | 'timed_out' | 'cancelled';
@@ -13,24 +14,15 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'local ports of this machine',
   EAGAIN: 'threads or buffers of this machine',
 };
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 /** Our own connections were closed under the page, which had not been written yet. */
 const CLOSED_BY_US = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 /** The one place that reads foreign errors of a dispatch. */
 export function observeFailure(error: unknown, stopped: StopReason | null): PageFailure {
   if (stopped) return { kind: stopped };
-  const { code = '', syscall = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
   if (Object.hasOwn(SHORTAGES, code) || CLOSED_BY_US.has(code)) return { kind: 'shortage' };
-  if (NOT_CONNECTED.has(code) || syscall === 'connect') return { kind: 'not_sent' };
+  if (error instanceof ConnectFailure) return { kind: 'not_sent' };
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return { kind: 'timed_out' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'bad_answer' };
   return { kind: 'cut' };

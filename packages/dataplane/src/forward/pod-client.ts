@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAY_PATHS, PROOF_HEADERS } from '@pagefleet/contract';
 import { type Dispatcher, Pool } from 'undici';
+import { createPodConnector, type PodAddress } from './pod-connector.ts';
 
 export interface PodClientLimits {
   /** pages in flight that the pool must carry without a queue of its own */
@@ -48,16 +49,18 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Shorter than the gateway keeps an idle connection, so that it is us who close it. */
 const IDLE_CONNECTION_MS = 10_000;
 
-export function createPodClient(url: string, limits: PodClientLimits): PodClient {
+export function createPodClient(address: PodAddress, limits: PodClientLimits): PodClient {
+  const { origin, connect } = createPodConnector(address, limits.connectTimeoutMs);
   const shared = {
     pipelining: 1,
-    connectTimeout: limits.connectTimeoutMs,
+    allowH2: false,
+    connect,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
     maxResponseSize: MAX_ANSWER_BYTES,
   } as const;
-  const pages = new Pool(url, { ...shared, connections: limits.connections });
-  const control = new Pool(url, {
+  const pages = new Pool(origin, { ...shared, connections: limits.connections });
+  const control = new Pool(origin, {
     ...shared,
     connections: CONTROL_CONNECTIONS,
     headersTimeout: CONTROL_TIMEOUT_MS,

@@ -66,9 +66,9 @@ export function createPodTable(options: PodTableOptions): PodTable {
   function entryFor(pod: SlicePod): Entry {
     const before = entries.get(pod.id);
     const limits = options.clientLimits(pod);
-    const reusable = before && before.url === pod.url && before.client.connections >= limits.connections;
+    const reusable = before && isSameAddress(before, pod) && before.client.connections >= limits.connections;
     if (before && !reusable) retire(before);
-    const client = reusable ? before.client : createPodClient(pod.url, limits);
+    const client = reusable ? before.client : createPodClient(pod, limits);
     return new Entry({ pod, client, stats: statsOf(pod.id), table: { ...options, suspects } });
   }
 
@@ -146,6 +146,10 @@ class Entry implements PodEntry {
   get health(): PodHealth {
     return this.#options.table.suspects.health(this.id, this.#options.table.nowMs());
   }
+}
+
+function isSameAddress(entry: Entry, pod: SlicePod): boolean {
+  return entry.url === pod.url && entry.token === pod.token;
 }
 
 function retire(entry: Entry): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { ERRORS, PagefleetError, toErrorBody } from '@pagefleet/contract';
 import {
   type FastifyBaseLogger,
@@ -26,6 +27,8 @@ export interface HttpAppOptions {
   readonly keepAliveTimeoutMs?: number;
   /** what else Node's server should be told: `highWaterMark`, `maxHeaderSize` */
   readonly http?: ServerOptions;
+  /** speaks TLS, and nothing else; plain HTTP if left out */
+  readonly tls?: TlsOptions;
   /** what else Fastify should be told */
   readonly fastify?: FastifyServerOptions;
 }
@@ -42,19 +45,20 @@ const OVERDUE_CHECK_MS = 5_000;
  * are strict: an unknown field is an error, nothing is coerced. The request's id is taken over or made, and given back.
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
-  const { requestTimeoutMs = 30_000 } = options;
+  const { requestTimeoutMs = 30_000, tls } = options;
+  const server: ServerOptions = {
+    // A request timeout below the headers timeout never strikes in Node 24 (tried).
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs || HEADERS_TIMEOUT_MS),
+    connectionsCheckingInterval: OVERDUE_CHECK_MS,
+    ...options.http,
+  };
   const app = fastify({
     loggerInstance: options.logger.child({ app: options.name }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 75_000,
-    http: {
-      // A request timeout below the headers timeout never strikes in Node 24 (tried).
-      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs || HEADERS_TIMEOUT_MS),
-      connectionsCheckingInterval: OVERDUE_CHECK_MS,
-      ...options.http,
-    },
+    ...(tls === undefined ? { http: server } : { https: { ...server, ...tls } }),
     genReqId: requestIdOf,
     return503OnClosing: false,
     // Ajv's defaults in Fastify drop unknown fields and turn "1" into 1: a misspelt `max_pods` would lift a cap.
@@ -107,9 +111,9 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
     .send(JSON.stringify(toErrorBody(error, request.id)));
 }
 
-/** Answers what is not even HTTP, on the bare socket. */
+/** Answers what is not even HTTP, on the bare socket. A broken connection, or a handshake that failed, gets nothing. */
 function answerBrokenRequest(failure: Error & { code?: string }, socket: Socket): void {
-  if (failure.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  if (!/^(HPE|ERR_HTTP)_/.test(failure.code ?? '') || !socket.writable) return void socket.destroy();
   const tooLate = failure.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const error = tooLate
     ? new PagefleetError('upload_too_slow', 'The request did not arrive in time.')
