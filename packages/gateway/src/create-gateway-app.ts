@@ -1,5 +1,5 @@
 import { GATEWAY_PATHS, PAGE_HEADERS, type PageCancelled, PagefleetError } from '@pagefleet/contract';
-import { createHttpApp } from '@pagefleet/runtime';
+import { createHttpApp, podTls } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CpuMeter, startCpuMeter } from './cpu-meter.ts';
 import { addHealthRoutes } from './health-route.ts';
@@ -9,6 +9,8 @@ import { takePage } from './take-page.ts';
 
 export interface GatewayAppOptions {
   readonly unknownSettings: readonly string[];
+  /** what people should know about how the pod is set up; told by its health */
+  readonly warnings?: readonly string[];
   /** the owner asks for the end of the pod; called at most once */
   readonly onShutdown: () => void;
   readonly cpu?: CpuMeter;
@@ -23,6 +25,7 @@ export function createGatewayApp(pod: Pod, options: GatewayAppOptions): FastifyI
     logger: pod.logger,
     bodyLimitBytes: pod.settings.maxPageBytes,
     requestTimeoutMs: UPLOAD_MS,
+    ...(pod.settings.transport === 'tls-psk' ? { tls: podTls(pod.settings) } : {}),
   });
   const cpu = options.cpu ?? startCpuMeter(pod.monotonicMs);
   app.addHook('onClose', async () => cpu.stop());
@@ -33,7 +36,7 @@ export function createGatewayApp(pod: Pod, options: GatewayAppOptions): FastifyI
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  addHealthRoutes(app, pod, { unknownSettings: options.unknownSettings, cpu });
+  addHealthRoutes(app, pod, { ...options, cpu });
 
   app.post(GATEWAY_PATHS.page, (request, reply) =>
     takePage(pod, { request: request.raw, response: reply.raw, requestId: request.id }),

@@ -6,11 +6,17 @@ import type { Pod } from './pod.ts';
 
 const NONCE_MAX = 200;
 
+interface HealthFacts {
+  readonly unknownSettings: readonly string[];
+  readonly warnings?: readonly string[];
+  readonly cpu: CpuMeter;
+}
+
 /** Answers from memory in well under a millisecond, whatever the engine does. */
 export function addHealthRoutes(
   app: FastifyInstance,
   pod: Pod,
-  { unknownSettings, cpu }: { unknownSettings: readonly string[]; cpu: CpuMeter },
+  { unknownSettings, warnings = [], cpu }: HealthFacts,
 ): void {
   const startedAtMs = pod.monotonicMs();
   const { token, ...settings } = pod.settings;
@@ -34,6 +40,7 @@ export function addHealthRoutes(
       settings,
       settingsVersion: POD_SETTINGS_VERSION,
       unknownSettings: [...unknownSettings],
+      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
       configHash: settings.configHash,
     };
   }

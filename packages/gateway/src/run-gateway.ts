@@ -1,4 +1,4 @@
-import type { PodSettings } from '@pagefleet/contract';
+import { POD_ENV_PREFIX, POD_PORT, type PodSettings } from '@pagefleet/contract';
 import { createEngine, type EngineSettings } from '@pagefleet/engines';
 import { createLogger, decodePodSettings, type Logger, monotonicMs, startWatchdog } from '@pagefleet/runtime';
 import { createGatewayApp } from './create-gateway-app.ts';
@@ -8,6 +8,7 @@ import { MAX_DEADLINE_MS } from './parse-page-headers.ts';
 import { createPod } from './pod.ts';
 import { openPodHome, type PodHome } from './pod-home.ts';
 import { openPodLog } from './pod-log.ts';
+import { createSelfRemoval, type SelfRemoval } from './remove-self.ts';
 import { startGuard } from './start-guard.ts';
 import { watchOwner } from './watch-owner.ts';
 
@@ -18,8 +19,7 @@ const WATCHDOG_REPEAT_MS = 30_000;
 
 /** Reads its settings, serves until its owner, a signal or its owner's silence ends it, and exits. */
 export async function runGateway(env: NodeJS.ProcessEnv): Promise<void> {
-  const { settings, unknown } = decodePodSettings(env);
-  forgetSettings(env);
+  const { settings, unknown, apiKey } = readSettings(env);
   const home = openPodHome(settings.portFile);
   const { logger, flush } = await openLog(settings, home);
   const exit = async (code: number): Promise<never> => {
@@ -41,18 +41,23 @@ export async function runGateway(env: NodeJS.ProcessEnv): Promise<void> {
 
   const engine = createEngineKeeper({ create: () => createEngine(engineSettings(settings)), logger });
   const pod = createPod({ settings, engine, logger, monotonicMs });
-  const end = (reason: string, graceMs: number): void => {
+  const removal = settings.removal === 'runpod' ? createSelfRemoval({ settings, apiKey, logger }) : null;
+  const end = (reason: string, graceMs: number, how: 'end' | 'leave' = 'end'): void => {
     watch.stop();
-    void ending.end(reason, graceMs).then(() => exit(0));
+    void ending[how](reason, graceMs).then(() => exit(0));
   };
   const app = createGatewayApp(pod, {
     unknownSettings: unknown,
-    onShutdown: () => end('shutdown', MAX_DEADLINE_MS),
+    warnings: warningsOf(removal),
+    onShutdown: () => end('shutdown', MAX_DEADLINE_MS, 'leave'),
   });
-  const ending = createEnding(pod, app, home);
+  const ending = createEnding(pod, { app, home, removal });
   const watch = watchOwner(pod, home, (why) => {
     logger.error({ silentMs: Math.round(pod.owner.silentMs()), deadManMs: settings.deadManMs }, why);
-    end(why, 0);
+    if (why === 'account_gone') return end(why, 0);
+    // Ended it would only be started again; as it is, an owner that comes back finds it.
+    if (removal?.hindrance) return logger.error({ reason: removal.hindrance }, 'pod_cannot_remove_itself');
+    end(why, 0, 'leave');
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, SIGNAL_GRACE_MS));
   // The end of a terminal or of the renter's session is not the end of the pod.
@@ -61,9 +66,25 @@ export async function runGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const port = await listen(app, settings);
   await home?.writePort(port);
   logger.info(
-    { port, width: settings.width, engine: settings.engine, unknownSettings: unknown },
+    {
+      ...{ port, width: settings.width, engine: settings.engine, transport: settings.transport },
+      ...{ unknownSettings: unknown, warnings: warningsOf(removal) },
+    },
     'pod_serving',
   );
+}
+
+/** Takes what the pod is told out of the environment. */
+function readSettings(env: NodeJS.ProcessEnv) {
+  const { settings: told, unknown } = decodePodSettings(env);
+  const { RUNPOD_API_KEY: apiKey } = env;
+  forgetSettings(env);
+  const port = told.port === 0 && told.portFile === '' ? POD_PORT : told.port;
+  return { settings: { ...told, port }, unknown, apiKey };
+}
+
+function warningsOf(removal: SelfRemoval | null): string[] {
+  return removal?.hindrance ? [removal.hindrance] : [];
 }
 
 type App = ReturnType<typeof createGatewayApp>;
@@ -91,10 +112,10 @@ async function openLog(
   return { logger, flush: log.flush };
 }
 
-/** No child of ours, and nothing that prints its environment, is told the token. */
+/** No child of ours, and nothing that prints its environment, is told the token or the provider's key. */
 function forgetSettings(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) {
-    if (name.startsWith('PAGEFLEET_POD_')) delete env[name];
+    if (name.startsWith(POD_ENV_PREFIX) || name === 'RUNPOD_API_KEY') delete env[name];
   }
 }
 

@@ -15,7 +15,7 @@ function pod(id: string, state: PodStatus['state'], extra: Partial<PodStatus> = 
       rss_bytes: null,
       pages_per_second: 0,
     },
-    ...{ settings: null, warnings: [] },
+    ...{ settings: null, settings_version: null, warnings: [] },
     ...extra,
   };
 }

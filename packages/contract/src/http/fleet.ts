@@ -75,6 +75,8 @@ export interface PodStatus {
   rss_bytes: number | null;
   pages_per_second: number;
   settings: Record<string, unknown> | null;
+  /** version of the settings that the pod knows */
+  settings_version: number | null;
   warnings: string[];
 }
 

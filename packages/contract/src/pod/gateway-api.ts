@@ -116,6 +116,8 @@ export const PodHealth = Type.Object({
   settings: Type.Record(Type.String(), Type.Unknown()),
   settingsVersion: Type.Integer({ minimum: 1 }),
   unknownSettings: Type.Array(Type.String()),
+  /** what is wrong with how the pod is set up, for people; absent where nothing is */
+  warnings: Type.Optional(Type.Array(Type.String())),
   configHash: Type.String(),
 });
 export type PodHealth = Static<typeof PodHealth>;

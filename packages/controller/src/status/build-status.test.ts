@@ -1,4 +1,4 @@
-import type { Config, PodHealth } from '@pagefleet/contract';
+import { type Config, POD_SETTINGS_VERSION, type PodHealth } from '@pagefleet/contract';
 import { mergeReports, NO_LISTING, type Pod, transition } from '@pagefleet/core';
 import { describe, expect, test } from 'vitest';
 import { WorkerBook } from '../observe/worker-book.ts';
@@ -83,6 +83,7 @@ describe('the status snapshot (R-050, R-091, R-093)', () => {
     const pod = servingPod('s');
     const said = {
       ...{ engine: 'busy', unknownSettings: ['PAGEFLEET_POD_NEW'], configHash: 'other', width: 1 },
+      ...{ settingsVersion: POD_SETTINGS_VERSION - 1, warnings: ['the pod cannot remove itself'] },
       ...{ cpuPercent: 50, rssBytes: 9, inflight: 2, pagesDone: 7 },
       settings: { width: 1, podKey: pod.key, portFile: '/x', host: '127.0.0.1', sleepMs: 5 },
     } as unknown as PodHealth;
@@ -90,7 +91,10 @@ describe('the status snapshot (R-050, R-091, R-093)', () => {
     const [shown] = buildStatus(input([pod], { health })).pods;
     expect(shown).toMatchObject({ engine: 'busy', cpu_percent: 50, inflight: 2, used: 7 });
     expect(shown?.settings).toEqual({ width: 1, sleepMs: 5 });
-    expect(shown?.warnings).toHaveLength(3);
+    expect(shown?.settings_version).toBe(POD_SETTINGS_VERSION - 1);
+    expect(shown?.warnings).toHaveLength(5);
+    const named = ['PAGEFLEET_POD_NEW', 'cannot remove itself', `not ${POD_SETTINGS_VERSION}`];
+    for (const words of named) expect(shown?.warnings.join()).toContain(words);
   });
 
   test('terminated_pods_are_counted_nowhere_and_every_state_has_its_number', () => {

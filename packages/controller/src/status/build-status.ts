@@ -1,12 +1,13 @@
-import type {
-  Config,
-  FleetStatus,
-  PodHealth,
-  PodStateWord,
-  PodStatus,
-  PoolStatus,
-  RosterWorker,
-  WorkerStatus,
+import {
+  type Config,
+  type FleetStatus,
+  POD_SETTINGS_VERSION,
+  type PodHealth,
+  type PodStateWord,
+  type PodStatus,
+  type PoolStatus,
+  type RosterWorker,
+  type WorkerStatus,
 } from '@pagefleet/contract';
 import {
   type Caps,
@@ -140,6 +141,7 @@ function podStatus(pod: Pod, input: StatusInput): PodStatus {
     rss_bytes: health?.rssBytes ?? null,
     pages_per_second: round(report?.pagesPerSecond ?? 0),
     settings: health === null ? null : shownSettings(health.settings),
+    settings_version: health?.settingsVersion ?? null,
     warnings: health === null ? [] : warningsOf(health, pod),
   };
 }
@@ -163,6 +165,11 @@ function shownSettings(settings: PodHealth['settings']): Record<string, unknown>
 /** R-045: what a pod runs with is its own word; what it does not know is named. */
 function warningsOf(health: PodHealth, pod: Pod): string[] {
   const warnings = health.unknownSettings.map((name) => `the pod does not know the setting ${name}`);
+  warnings.push(...(health.warnings ?? []));
+  if (health.settingsVersion !== POD_SETTINGS_VERSION)
+    warnings.push(
+      `the pod knows version ${health.settingsVersion} of the settings, not ${POD_SETTINGS_VERSION}`,
+    );
   if (health.configHash !== pod.configHash)
     warnings.push('the pod runs with other settings than it was sent');
   if (health.width !== pod.width)
