@@ -4,9 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PodSettings } from '@pagefleet/contract';
 import { podSettings } from '@pagefleet/gateway/test-kit';
-import { encodePodSettings, programPath } from '@pagefleet/runtime';
+import { encodePodSettings, podRoute, programPath } from '@pagefleet/runtime';
 import { Pool } from 'undici';
 
 export const TOKEN = podSettings().token;
@@ -35,7 +34,7 @@ interface Answer {
 }
 
 export interface GatewayOptions {
-  readonly settings?: Partial<PodSettings>;
+  readonly settings?: Partial<Parameters<typeof encodePodSettings>[0]>;
   /** where standard output goes; the pod's own log if left out */
   readonly output?: string;
   readonly env?: Record<string, string>;
@@ -48,7 +47,10 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'gateway-'));
   const logFile = join(dir, 'log');
   const output = openSync(options.output ?? logFile, 'a');
-  const settings = podSettings({ width: 2, sleepMs: 50, portFile: join(dir, 'port'), ...options.settings });
+  const settings = {
+    ...podSettings({ width: 2, sleepMs: 50, portFile: join(dir, 'port') }),
+    ...options.settings,
+  };
   const child = spawn(process.execPath, [programPath('gateway')], {
     detached: true,
     stdio: ['ignore', output, output],
@@ -61,8 +63,10 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
 
   async function port(): Promise<number> {
     for (let n = 0; n < 4_000; n += 1) {
-      const text = await readFile(settings.portFile, 'utf8').catch(() => '');
+      const text = settings.portFile === '' ? '' : await readFile(settings.portFile, 'utf8').catch(() => '');
       if (text !== '') return Number(text);
+      const [serving] = settings.portFile === '' ? log().filter(isServing) : [];
+      if (serving) return Number(serving.port);
       if (child.exitCode !== null) throw new Error(`the gateway ended: ${readFileSync(logFile, 'utf8')}`);
       await sleep(10);
     }
@@ -70,7 +74,9 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
   }
 
   async function send(method: 'GET' | 'POST' | 'DELETE', path: string, more: object) {
-    pool ??= new Pool(`http://127.0.0.1:${await port()}`, { connections: 100 });
+    const scheme = settings.transport === 'tls-psk' ? 'psk' : 'http';
+    const { origin, connect } = podRoute(`${scheme}://${settings.host}:${await port()}`, settings.token);
+    pool ??= new Pool(origin, { connect, connections: 100 });
     const { statusCode, body } = await pool.request({ method, path, ...more });
     return { status: statusCode, body: await body.text() };
   }
@@ -104,6 +110,10 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function isServing({ event }: Record<string, unknown>): boolean {
+  return event === 'pod_serving';
 }
 
 /** A page for the sleep engine, which holds it for so long. */
