@@ -30,11 +30,14 @@ export const LONGEST_BAN_MS = 6 * 3_600_000;
 export const NO_CALLS: ApiBudget = { minutes: new Map(), bannedUntilMs: 0, windows: [] };
 
 /** Minutes that no rolling hour reaches any more are dropped, so a budget never grows. */
-export function countCall(budget: ApiBudget, call: { operation: string; atMs: number }): ApiBudget {
-  const minute = Math.floor(call.atMs / MINUTE_MS);
+export function countCall(
+  budget: ApiBudget,
+  { operation, atMs, calls = 1 }: { operation: string; atMs: number; calls?: number },
+): ApiBudget {
+  const minute = Math.floor(atMs / MINUTE_MS);
   const minutes = new Map([...budget.minutes].filter(([other]) => other >= minute - HOUR_MINUTES));
   const counts = new Map(minutes.get(minute));
-  counts.set(call.operation, (counts.get(call.operation) ?? 0) + 1);
+  counts.set(operation, (counts.get(operation) ?? 0) + calls);
   minutes.set(minute, counts);
   return { ...budget, minutes };
 }
