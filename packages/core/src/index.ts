@@ -5,6 +5,8 @@ export * from './pool/caps.ts';
 export * from './pool/choose-offer.ts';
 export * from './pool/decide.ts';
 export * from './pool/lease.ts';
+export * from './pool/lease-book.ts';
+export * from './pool/lease-request.ts';
 export * from './pool/ledger.ts';
 export * from './pool/ledger-bills.ts';
 export * from './pool/ledger-sums.ts';

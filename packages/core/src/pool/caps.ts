@@ -21,6 +21,8 @@ export interface PoolCap {
   readonly pool: string;
   /** every pod that exists, healthy or not, in the registry or only in the listing */
   readonly existing: number;
+  /** what the operator set, before all else; a lease is clamped to it */
+  readonly operatorCap: number;
   /** pods never to exceed by count: operator, leases, schedule, stopping. Pods above it are drained */
   readonly countCap: number;
   /** the cap in force with money taken in; never below `existing` for want of money alone */
@@ -96,6 +98,7 @@ function poolCap(
   return {
     pool: settings.name,
     existing,
+    operatorCap: settings.maxPods,
     countCap: count.pods,
     effective: all.pods,
     floor: Math.min(floor, all.pods),
