@@ -9,7 +9,7 @@ import type { RenterMetrics } from '../metrics.ts';
 import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { Facts } from '../world.ts';
 import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
-import { machineOf } from './machine-of.ts';
+import { machineOf, placeOf } from './machine-of.ts';
 
 export interface RentDeps {
   readonly cluster: ClusterFile;
@@ -109,12 +109,8 @@ function rentRequestOf(intent: RentIntent, pool: Pool, deps: RentDeps): RentRequ
     settings: {
       token: podToken(secret, keyId, key),
       port: 0,
-      host: '127.0.0.1',
-      transport: 'plain',
+      ...placeOf(pool, config),
       deadManMs: pool.deadManMs,
-      removal: 'exit',
-      apiUrl: '',
-      graphqlUrl: '',
       engine: pool.engine,
       languages: [...pool.languages],
       dpi: pool.dpi,
