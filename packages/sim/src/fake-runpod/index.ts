@@ -1,0 +1,1 @@
+export { type FakeRunpod, type FakeRunpodOptions, startFakeRunpod } from './start-fake-runpod.ts';

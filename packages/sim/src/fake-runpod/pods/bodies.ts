@@ -1,0 +1,152 @@
+import { isSameProcess, type Logger } from '@pagefleet/runtime';
+import type { FakeClock } from '../clock.ts';
+import { observePod } from '../table/observe-pod.ts';
+import { isGatewayImage, type PodRecord } from '../table/pod-record.ts';
+import {
+  askGatewayPodToEnd,
+  findGatewayPod,
+  type GatewayPodContext,
+  killGatewayPod,
+  startGatewayPod,
+} from './gateway-pod.ts';
+import { type LightPod, type LightPodHandler, openLightPod } from './light-pod.ts';
+
+/** A gateway finishes its pages within 10 s of being asked to end. */
+const KILL_AFTER_REAL_MS = 12_000;
+
+export interface BodiesOptions {
+  readonly pods: () => Iterable<PodRecord>;
+  readonly clock: FakeClock;
+  readonly logger: Logger;
+  readonly gateway: GatewayPodContext;
+  readonly answer: LightPodHandler;
+  /** the record was changed here */
+  readonly changed: (pod: PodRecord) => void;
+  /** a port of the pod was taken by somebody else: others must be found for it */
+  readonly movePorts: (pod: PodRecord) => Promise<void>;
+}
+
+/**
+ * What listens in the pods. Nothing is told to it: it looks at the table, and brings each body to what the table says,
+ * one step at a time for each pod.
+ */
+export class Bodies {
+  private readonly lights = new Map<string, LightPod>();
+  private readonly work = new Map<string, Promise<void>>();
+  private readonly askedAtMs = new Map<string, number>();
+  private closed = false;
+  private readonly options: BodiesOptions;
+
+  constructor(options: BodiesOptions) {
+    this.options = options;
+  }
+
+  /** `poll`: also looks whether processes still run. */
+  reconcile({ poll = false } = {}): void {
+    if (this.closed) return;
+    const nowMs = this.options.clock.nowMs();
+    for (const pod of this.options.pods()) {
+      if (!pod.knobs.listen || this.work.has(pod.id) || !this.needsWork(pod, nowMs, poll)) continue;
+      const done = this.step(pod)
+        .catch((err: unknown) => this.options.logger.error({ err, pod: pod.id }, 'pod_body_failed'))
+        .finally(() => this.work.delete(pod.id));
+      this.work.set(pod.id, done);
+    }
+  }
+
+  /** Resolves when every pod's body is what the table says. */
+  async settled(): Promise<void> {
+    for (this.reconcile(); this.work.size > 0; this.reconcile()) await Promise.all(this.work.values());
+  }
+
+  /** Whether some process must be looked at again soon, as it may end by itself. */
+  hasProcesses(): boolean {
+    for (const pod of this.options.pods()) if (pod.process !== null) return true;
+    return false;
+  }
+
+  /** Finds the processes that an earlier life of the fake started. */
+  async adopt(): Promise<void> {
+    for (const pod of this.options.pods()) {
+      if (!isGatewayImage(pod.request.image)) continue;
+      const before = pod.process;
+      pod.process = await findGatewayPod(this.options.gateway.podsDir, pod);
+      if (before !== null && pod.process === null && pod.state === 'running') this.markExited(pod);
+      this.options.changed(pod);
+    }
+  }
+
+  /** Light pods live in this process and end with it; gateway processes only if it is asked for. */
+  async close({ endProcesses }: { endProcesses: boolean }): Promise<void> {
+    this.closed = true;
+    await Promise.all(this.work.values());
+    for (const light of this.lights.values()) light.close();
+    this.lights.clear();
+    if (!endProcesses) return;
+    await Promise.all(
+      [...this.options.pods()].map((pod) => (pod.process === null ? null : killGatewayPod(pod.process))),
+    );
+  }
+
+  private isWanted(pod: PodRecord, nowMs: number): boolean {
+    return observePod(pod, nowMs).listening;
+  }
+
+  private needsWork(pod: PodRecord, nowMs: number, poll: boolean): boolean {
+    const wanted = this.isWanted(pod, nowMs);
+    if (!isGatewayImage(pod.request.image)) return wanted !== this.lights.has(pod.id);
+    const runs = pod.process !== null;
+    if (pod.state === 'running' && wanted) return !runs || poll;
+    return runs && (poll || !this.askedAtMs.has(pod.id));
+  }
+
+  private async step(pod: PodRecord): Promise<void> {
+    if (isGatewayImage(pod.request.image)) return this.stepGateway(pod);
+    const light = this.lights.get(pod.id);
+    if (light) {
+      light.close();
+      this.lights.delete(pod.id);
+      return;
+    }
+    try {
+      this.lights.set(pod.id, await openLightPod(pod, this.options.answer));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      await this.options.movePorts(pod);
+    }
+  }
+
+  private async stepGateway(pod: PodRecord): Promise<void> {
+    const { gateway, changed } = this.options;
+    const { process } = pod;
+    if (process === null) {
+      pod.process = await startGatewayPod(gateway, pod);
+      return changed(pod);
+    }
+    const wanted = pod.state === 'running' && this.isWanted(pod, this.options.clock.nowMs());
+    if (!(await isSameProcess(process))) {
+      pod.process = null;
+      this.askedAtMs.delete(pod.id);
+      if (wanted) this.markExited(pod);
+      return changed(pod);
+    }
+    if (!wanted) await this.endGateway(pod);
+  }
+
+  private async endGateway(pod: PodRecord): Promise<void> {
+    const askedAtMs = this.askedAtMs.get(pod.id);
+    if (askedAtMs === undefined) {
+      this.askedAtMs.set(pod.id, Date.now());
+      return askGatewayPodToEnd(this.options.gateway.podsDir, pod);
+    }
+    const graceIsOver = pod.graceUntilMs !== null && this.options.clock.nowMs() >= pod.graceUntilMs;
+    if (pod.process && (graceIsOver || Date.now() - askedAtMs >= KILL_AFTER_REAL_MS)) {
+      await killGatewayPod(pod.process);
+    }
+  }
+
+  private markExited(pod: PodRecord): void {
+    pod.containerExitedAtMs = this.options.clock.nowMs();
+    this.options.logger.info({ pod: pod.id }, 'pod_container_exited');
+  }
+}
