@@ -76,9 +76,9 @@ async function callProvider(intent: RentIntent, deps: RentDeps): Promise<RentOut
 async function recordOutcome(intent: RentIntent, outcome: RentOutcome, deps: RentDeps): Promise<void> {
   const { key, name, pool } = intent.pod;
   if (outcome.kind === 'rented') {
-    const { id, url, priceUsdPerHour } = outcome.pod;
+    const { id, url, priceUsdPerHour, createdAtMs } = outcome.pod;
     deps.logger.info({ pod: id, name, pool, priceUsdPerHour }, 'pod_rented');
-    await deps.fleet.report(key, { kind: 'created', id, url, priceUsdPerHour }, 'durable');
+    await deps.fleet.report(key, { kind: 'created', id, url, priceUsdPerHour, createdAtMs }, 'durable');
   } else if (outcome.kind === 'refused') {
     const { fault, reason } = outcome;
     deps.logger.warn({ name, pool, fault, reason }, 'pod_refused');

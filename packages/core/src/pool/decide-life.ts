@@ -85,9 +85,9 @@ function decideGone(view: PodView): Step {
 function decideFound(view: PodView): Step | null {
   const { entry } = view;
   if (entry === null) return null;
-  const { id, url, priceUsdPerHour } = entry;
+  const { id, url, priceUsdPerHour, createdAtMs } = entry;
   return {
-    event: { kind: 'created', id, url, priceUsdPerHour },
+    event: { kind: 'created', id, url, priceUsdPerHour, createdAtMs },
     reason: `the listing shows ${view.pod.name} as ${id}: it was bought`,
   };
 }

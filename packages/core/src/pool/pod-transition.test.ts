@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { openPod } from './open-pod.ts';
+import type { RentAction } from './plan.ts';
 import type { Pod } from './pod-state.ts';
 import { type PodEvent, transition } from './pod-transition.ts';
 import { booting, refusing, serving, T0, terminating, unreachable } from './world-kit.ts';
@@ -77,6 +79,20 @@ describe('pod states', () => {
   test('a_second_id_for_one_rent_is_illegal', () => {
     const second: PodEvent = { kind: 'created', id: 'id-other', url: null, priceUsdPerHour: null };
     expect(transition(booting('a'), second, T0).legal).toBe(false);
+  });
+
+  test('a_pod_costs_from_its_creation_by_the_provider_within_the_time_of_our_call (R-051)', () => {
+    const action = { kind: 'rent', pool: 'ocr', width: 8, configHash: 'h', bootDeadlineMs: 9 } as const;
+    const rent: RentAction = { ...action, offer: null, priceUsdPerHour: 1, reason: 'a test' };
+    const renting = openPod(rent, { key: 'a', name: 'a' }, T0);
+    const createdAt = (createdAtMs: number) => {
+      const created: PodEvent = { kind: 'created', id: 'id-a', url: null, priceUsdPerHour: 1, createdAtMs };
+      const result = transition(renting, created, T0 + 5_000);
+      return result.legal ? result.pod.createdAtMs - T0 : null;
+    };
+    expect([createdAt(T0 + 2_000), createdAt(T0 - 60_000), createdAt(T0 + 60_000)]).toEqual([
+      2_000, 0, 5_000,
+    ]);
   });
 
   test('hold_nothing_of_the_state_before', () => {

@@ -25,6 +25,8 @@ export type PodEvent =
       readonly id: string;
       readonly url: string | null;
       readonly priceUsdPerHour: number | null;
+      /** by the provider's clock: from then on it bills */
+      readonly createdAtMs?: number;
     }
   /** the provider said no: nothing was bought */
   | { readonly kind: 'create-refused'; readonly fault: RefusalFault }
@@ -92,6 +94,8 @@ const TABLE = {
       id: event.id,
       url: event.url,
       priceUsdPerHour: event.priceUsdPerHour ?? pod.priceUsdPerHour,
+      // Not before it was asked for and not after we heard of it, whatever another clock says.
+      createdAtMs: Math.min(Math.max(event.createdAtMs ?? 0, pod.createdAtMs), nowMs),
       sinceMs: nowMs,
       deadlineMs: nowMs + pod.bootDeadlineMs,
       origin: 'rented',
