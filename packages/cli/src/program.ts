@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import type { ConfigOptions } from './cluster/environment.ts';
 import { checkConfig, printConfigReference, printConfigSchema, showConfig } from './commands/config.ts';
@@ -28,6 +28,12 @@ export function createProgram(done: (code: number) => void): Command {
     .description('start the cluster and stay; Ctrl-C ends it and its pods')
     .option('-d, --detach', 'return when it is ready; end it with `pagefleet down`')
     .option('--demo', 'read the bundled sample once it is ready')
+    .addOption(
+      new Option(
+        '--provider <name>',
+        'a safe rehearsal of a rented fleet: rent from a pretended RunPod on this machine',
+      ).choices(['fake-runpod']),
+    )
     .action(async (options) => done(await up(options)));
   withCluster(program.command('down'))
     .description('drain, end every pod, stop every process; exit code 1 if anything may still bill')

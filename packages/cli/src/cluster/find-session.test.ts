@@ -62,7 +62,7 @@ describe('a session whose file is lost', () => {
   test('keeps_up_from_starting_beside_it_and_the_lost_files_are_named', async () => {
     await startLookalike(paths.stateDir);
     const { config } = loadConfig({ env: { PAGEFLEET_STATE_DIR: paths.stateDir }, cwd: folder });
-    await expect(startCluster(config, () => undefined)).rejects.toMatchObject({
+    await expect(startCluster(config, { say: () => undefined, rehearse: false })).rejects.toMatchObject({
       code: 'already_running',
       message: expect.stringMatching(
         /run\/group\.json and .*run\/cluster\.json cannot be read.*pagefleet down/,

@@ -17,7 +17,7 @@ test('a_port_in_use_is_refused_before_a_state_directory_is_made', async () => {
       env: { PAGEFLEET_STATE_DIR: stateDir, PAGEFLEET_LISTEN_PORT: String(port) },
       cwd: folder,
     });
-    await expect(startCluster(config, () => undefined)).rejects.toMatchObject({
+    await expect(startCluster(config, { say: () => undefined, rehearse: false })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(`Port ${port}`),
     });

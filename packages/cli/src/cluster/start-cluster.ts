@@ -1,5 +1,8 @@
 import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, clusterPaths, observeNginxBox, sizeNginx } from '@pagefleet/runtime';
+import { rehearsalConfig } from '../rehearsal/rehearsal-config.ts';
+import { runningCloud } from '../rehearsal/running-cloud.ts';
+import { startRehearsalCloud } from '../rehearsal/start-rehearsal-cloud.ts';
 import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
 import { endpointUrl } from './endpoint.ts';
@@ -13,18 +16,26 @@ import { withStateLock } from './up-lock.ts';
 /** Leftovers without a supervisor finish what they hold, but nobody waits for a page of ten minutes to start anew. */
 const LEFTOVER_PATIENCE_MS = 30_000;
 
+export interface StartOptions {
+  readonly say: (line: string) => void;
+  /** every pool rents from a pretended RunPod on this machine */
+  readonly rehearse: boolean;
+}
+
 /**
  * Makes the state directory, ends what a killed supervisord left, writes the files and starts the group; refuses a cluster
  * that runs.
  */
-export async function startCluster(config: Config, say: (line: string) => void): Promise<ClusterFile> {
+export async function startCluster(given: Config, { say, rehearse }: StartOptions): Promise<ClusterFile> {
   // Where nothing of ours can hold the port, a refusal comes before the disk is touched.
-  if (readGroup(clusterPaths(config.stateDir)) === null) await requireFreeEndpoint(config.listen);
-  const paths = makeStateDir(config.stateDir);
+  if (readGroup(clusterPaths(given.stateDir)) === null) await requireFreeEndpoint(given.listen);
+  const paths = makeStateDir(given.stateDir);
   return withStateLock(paths, async () => {
     await refuseRunning(paths);
     await endLeftovers(paths, say);
-    await requireFreeEndpoint(config.listen);
+    await requireFreeEndpoint(given.listen);
+    const config = rehearse ? rehearsalConfig(given, await startRehearsalCloud(paths)) : given;
+    if (!rehearse) await warnOfRehearsal(paths, say);
     const cluster = await startFromFiles(paths, config);
     for (const line of describeSizes(config)) say(line);
     return cluster;
@@ -45,6 +56,12 @@ async function startFromFiles(paths: ClusterPaths, config: Config): Promise<Clus
       { cause },
     );
   }
+}
+
+/** Pods of a rehearsal are no pods of this cluster's provider: they end by their dead-man switch. */
+async function warnOfRehearsal(paths: ClusterPaths, say: (line: string) => void): Promise<void> {
+  if ((await runningCloud(paths)) === null) return;
+  say('a rehearsal was left here with its pods; `pagefleet up --provider fake-runpod` takes them over');
 }
 
 async function refuseRunning(paths: ClusterPaths): Promise<void> {

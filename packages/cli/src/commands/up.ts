@@ -21,6 +21,8 @@ const OTHER_COMMAND_MS = 120_000;
 
 interface UpOptions extends ConfigOptions {
   readonly detach?: boolean;
+  /** another place to rent from than the configuration says */
+  readonly provider?: 'fake-runpod';
   /** read the bundled sample once the cluster is ready */
   readonly demo?: boolean;
 }
@@ -28,8 +30,11 @@ interface UpOptions extends ConfigOptions {
 export async function up(options: UpOptions): Promise<number> {
   const { config } = loadCliConfig(options);
   const interrupts = watchInterrupts();
-  const cluster = await startCluster(config, say);
+  const rehearse = options.provider === 'fake-runpod';
+  const cluster = await startCluster(config, { say, rehearse });
   const paths = clusterPaths(cluster.stateDir);
+  if (rehearse)
+    say('a rehearsal: pods are rented from a pretended RunPod on this machine, for pretended money');
   say(`starting nats, controller, ${config.workers} workers and nginx on ${paths.stateDir}`);
   let failure: unknown = null;
   try {

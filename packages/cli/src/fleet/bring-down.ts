@@ -7,6 +7,7 @@ import { controllerUrl } from '../cluster/endpoint.ts';
 import { readGroup, runningGroup } from '../cluster/group.ts';
 import { readOperatorToken } from '../cluster/prepare-cluster.ts';
 import { withStateLock } from '../cluster/up-lock.ts';
+import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
 import { describeDownLine } from './describe-down-line.ts';
 import { endPods } from './end-pods.ts';
 import { listOwnPods, openProvider } from './own-provider.ts';
@@ -56,6 +57,8 @@ export function bringDown(
       const pods = keepPods
         ? await listOwnPods(provider, cluster)
         : await endPods(provider, cluster, { say, signal });
+      await provider.close();
+      if (!keepPods && pods.length === 0) await endRehearsalCloud(paths);
       return { pods, processes, spendTodayUsd: drained.spend };
     },
     options.waitMs,

@@ -1,0 +1,51 @@
+import type { Config, Pool } from '@pagefleet/contract';
+
+/** The image whose pods the pretended cloud runs as gateway processes of this machine. */
+const REHEARSAL_IMAGE = 'pagefleet/gateway:rehearsal';
+/** Pretended money: enough for a few pods of the dearest card on the list. */
+const USD = { perHour: 10, perDay: 50, ceiling: 1 } as const;
+/** The pretended cloud boots a pod in some seconds, so waiting and idling are weighed against that. */
+const BOOT = { estimateMs: 10_000, deadlineMs: 300_000, idleMs: 60_000 } as const;
+
+export interface RehearsalCloud {
+  readonly url: string;
+  readonly apiKeyFile: string;
+}
+
+/** The same cluster with every pool rented from the pretended cloud: what the operator set for a rented pool stays. */
+export function rehearsalConfig(config: Config, cloud: RehearsalCloud): Config {
+  const { money } = config;
+  return {
+    ...config,
+    pools: config.pools.map(rehearsalPool),
+    money: {
+      ...money,
+      usdPerHour: money.usdPerHour || USD.perHour,
+      usdPerDay: money.usdPerDay || USD.perDay,
+    },
+    runpod: {
+      ...config.runpod,
+      restUrl: `${cloud.url}/v2`,
+      graphqlUrl: `${cloud.url}/graphql`,
+      apiKeyFile: cloud.apiKeyFile,
+    },
+  };
+}
+
+function rehearsalPool(pool: Pool): Pool {
+  const isLocal = pool.provider === 'local';
+  const { machine } = pool;
+  return {
+    ...pool,
+    provider: 'runpod',
+    bootEstimateMs: BOOT.estimateMs,
+    bootDeadlineMs: BOOT.deadlineMs,
+    idleTimeoutMs: isLocal ? pool.idleTimeoutMs : BOOT.idleMs,
+    machine: {
+      ...machine,
+      image: REHEARSAL_IMAGE,
+      startCommand: [],
+      maxUsdPerHour: machine.maxUsdPerHour || USD.ceiling,
+    },
+  };
+}
