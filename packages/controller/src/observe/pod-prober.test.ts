@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type EngineState, type PodHealth, PROOF_HEADERS } from '@pagefleet/contract';
-import { constantTimeEqual, freePorts, makeProof } from '@pagefleet/runtime';
+import { constantTimeEqual, freePorts, makeProof, podTls } from '@pagefleet/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createPodProber, type PodProber, type ProbeTarget } from './pod-prober.ts';
 
@@ -21,11 +22,20 @@ afterEach(async () => {
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 async function pod(handler: Handler): Promise<ProbeTarget> {
-  const server = createServer(handler);
+  return { url: `http://127.0.0.1:${await listen(createServer(handler))}`, token: TOKEN };
+}
+
+/** serves TLS with the key of this token, and is believed to be the pod of ours */
+async function pskPod(handler: Handler, token = TOKEN): Promise<ProbeTarget> {
+  const server = createTlsServer(podTls({ token, podKey: 'key' }), handler);
+  return { url: `psk://127.0.0.1:${await listen(server)}`, token: TOKEN };
+}
+
+async function listen(server: Server): Promise<number> {
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: TOKEN };
+  return (server.address() as AddressInfo).port;
 }
 
 function prober(): PodProber {
@@ -122,6 +132,32 @@ describe('a probe (R-031, R-036)', () => {
     const boots = Array.from({ length: 64 }, () => one.probe(hung, { timeoutMs: 1_500, lane: 'boot' }));
     expect((await one.probe(alive, { timeoutMs: 1_000, lane: 'control' })).outcome).toBe('ready');
     await Promise.all(boots);
+  });
+});
+
+describe('a pod that is spoken to over TLS with its key (DESIGN 5, R-025)', () => {
+  test('is_probed_and_tried_through_it', async () => {
+    const target = await pskPod(proving('busy'));
+    expect((await prober().probe(target, CONTROL)).outcome).toBe('busy');
+    expect((await prober().trial(target, 2_000)).outcome).toBe('page-refused');
+  });
+
+  test('is_unproven_where_another_answers_who_hears_no_request', async () => {
+    let requests = 0;
+    const count: Handler = (request, response) => {
+      requests += 1;
+      proving('ready')(request, response);
+    };
+    const plain = await pod(count);
+    const strangers = [
+      await pskPod(count, 'b'.repeat(64)),
+      { ...plain, url: plain.url.replace('http:', 'psk:') },
+    ];
+    for (const stranger of strangers) {
+      expect((await prober().probe(stranger, CONTROL)).outcome).toBe('unproven');
+      expect((await prober().trial(stranger, 2_000)).outcome).toBe('unproven');
+    }
+    expect(requests).toBe(0);
   });
 });
 
