@@ -10,7 +10,7 @@ export interface NetworkVolume {
   readonly type: 'STANDARD' | 'HIGH_PERFORMANCE';
 }
 
-export interface GlobalVolume {
+interface GlobalVolume {
   readonly id: string;
   name: string;
   readonly createdAtMs: number;

@@ -66,11 +66,22 @@ function readInto(path: string, account: Account): ClockAnchor | null {
     if (line === null) continue;
     if (line.kind === 'pod') account.pods.set(line.value.id, line.value);
     else if (line.kind === 'clock') anchor = line.value;
-    else if (line.kind === 'knobs') changeKnobs(account.knobs, line.value);
+    else if (line.kind === 'knobs') readKnobs(account.knobs, line.value);
     else if (line.kind === 'cells') account.catalogue = { ...account.catalogue, cells: line.value };
     else putItem(account[line.kind], line.id, line.value);
   }
   return anchor;
+}
+
+/** A knob that only another version knows is forgotten. */
+function readKnobs(knobs: ServiceKnobs, written: ServiceKnobs): void {
+  for (const [name, value] of Object.entries(written)) {
+    try {
+      changeKnobs(knobs, { [name]: value });
+    } catch {
+      // It keeps its default.
+    }
+  }
 }
 
 function putItem(items: Map<string, unknown>, id: string, value: unknown): void {

@@ -5,7 +5,7 @@ import { createLogger, makeFolder, onShutdown, writeFileAtomic } from '@pageflee
 import { type FakeRunpod, type FakeRunpodOptions, startFakeRunpod } from './start-fake-runpod.ts';
 
 /** What the file named on the command line holds, as JSON. */
-export interface FakeRunpodFile
+interface FakeRunpodFile
   extends Pick<FakeRunpodOptions, 'port' | 'apiKeys' | 'startMs' | 'speed' | 'knobs'> {
   /** table, clock, knobs and the pods' folders; a later start goes on from there */
   readonly stateDir: string;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { serveGraphql } from '../graphql/serve-graphql.ts';
+import { serveInvoke } from '../invoke/serve-invoke.ts';
 import type { Service } from '../service.ts';
 import type { ApiName } from '../table/knobs.ts';
+import { serveV1 } from '../v1/serve-v1.ts';
 import { serveV2 } from '../v2/serve-v2.ts';
 import { type Answer, html, sendAnswer, text } from './answer.ts';
 import type { Call } from './call.ts';
@@ -9,10 +11,11 @@ import { parseProxyHost, serveProxy } from './serve-proxy.ts';
 
 type Serve = (service: Service, call: Call) => Promise<Answer>;
 
-/** The longer prefix first: `/invoke/v2` ends as `/v2` begins. */
 const SERVICES: readonly { readonly prefix: string; readonly api: ApiName; readonly serve: Serve }[] = [
   { prefix: '/graphql', api: 'graphql', serve: serveGraphql },
+  { prefix: '/invoke/v2', api: 'invoke', serve: serveInvoke },
   { prefix: '/v2', api: 'v2', serve: serveV2 },
+  { prefix: '/v1', api: 'v1', serve: serveV1 },
 ];
 
 export type ServeAdmin = (request: IncomingMessage, url: URL) => Promise<Answer>;

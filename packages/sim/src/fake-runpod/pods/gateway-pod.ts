@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { POD_FILES } from '@pagefleet/contract';
+import { POD_FILES, POD_PORT } from '@pagefleet/contract';
 import {
   isSameProcess,
   observeProcess,
@@ -15,8 +15,6 @@ import type { PodRecord } from '../table/pod-record.ts';
 
 /** Variables of this machine that a gateway and its engine need; nothing else of ours reaches a pod. */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TESSDATA_PREFIX'];
-/** What a gateway listens at inside its container, if it was told nothing else. */
-const GATEWAY_PORT = 8_000;
 
 export interface GatewayPodContext {
   /** a folder for each pod is made in it */
@@ -66,12 +64,11 @@ function podEnv(pod: PodRecord, baseUrl: string): Record<string, string> {
 }
 
 /**
- * Stands for the container's own network: inside it a gateway has a fixed port and an id by the variables above. All
- * pods of a machine share one network, so each is told the free port that its mapping leads to.
+ * Stands for the container's own network, in which a gateway has a fixed port. All pods of this machine share one, so
+ * each is told the free port that its mapping leads to.
  */
 function networkEnv(pod: PodRecord, dir: string): Record<string, string> {
   return {
-    PAGEFLEET_POD_POD_ID: pod.id,
     PAGEFLEET_POD_HOST: '127.0.0.1',
     PAGEFLEET_POD_PORT: String(gatewayPort(pod)),
     PAGEFLEET_POD_PORT_FILE: join(dir, POD_FILES.port),
@@ -79,7 +76,7 @@ function networkEnv(pod: PodRecord, dir: string): Record<string, string> {
 }
 
 function gatewayPort({ ports, request }: PodRecord): number {
-  const inner = Number(request.env.PAGEFLEET_POD_PORT ?? 0) || GATEWAY_PORT;
+  const inner = Number(request.env.PAGEFLEET_POD_PORT ?? 0) || POD_PORT;
   const mapping = ports.find((port) => port.private === inner) ?? ports[0];
   return mapping?.public ?? 0;
 }

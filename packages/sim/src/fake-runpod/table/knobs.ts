@@ -13,7 +13,7 @@ export const CREATE_ANSWERS = [
   'created-then-internal-error',
   'created-then-null',
 ] as const;
-export type CreateAnswer = (typeof CREATE_ANSWERS)[number];
+type CreateAnswer = (typeof CREATE_ANSWERS)[number];
 
 /** How one pod behaves. Fixed when it is created; times are of the fake's clock. */
 export interface PodKnobs {

@@ -46,7 +46,7 @@ export interface PortMapping {
 }
 
 /** `toMs` null = it bills now. */
-export interface BillingInterval {
+interface BillingInterval {
   readonly fromMs: number;
   toMs: number | null;
   readonly microUsdPerHour: number;

@@ -7,7 +7,7 @@ export const WINDOW_MS: { readonly [W in WindowName]: number } = {
   hour: 3_600_000,
   day: 86_400_000,
 };
-export const WINDOWS: readonly WindowName[] = ['minute', 'hour', 'day'];
+const WINDOWS: readonly WindowName[] = ['minute', 'hour', 'day'];
 
 /** Calls in the present windows; they begin with the clock's minute, hour and UTC day. */
 export interface QuotaUse {
@@ -16,7 +16,7 @@ export interface QuotaUse {
   bannedUntilMs: number;
 }
 
-export interface WindowState {
+interface WindowState {
   readonly name: WindowName;
   readonly limit: number;
   readonly remaining: number;

@@ -4,12 +4,27 @@ import { compareVersions } from '../table/place-pod.ts';
 import { Problem } from './problem.ts';
 import type { V2Request, V2Route } from './serve-v2.ts';
 
+const CPU = {
+  id: 'cpu3c',
+  name: 'Compute-Optimized',
+  group: 'Gen 3',
+  vcpu: { min: 2, max: 32 },
+  ramGbPerVcpu: 2,
+  price: { securePerVcpu: 0.03, serverlessPerVcpu: 0.03 },
+};
+
 export const CATALOG_ROUTES: readonly V2Route[] = [
   {
     method: 'GET',
     pattern: '/catalog/gpus',
-    handler: async (request) =>
-      json(200, { gpus: request.service.account.catalogue.gpus.map((gpu) => gpuOf(request, gpu)) }),
+    handler: async (request) => {
+      const gpus = request.service.account.catalogue.gpus.map((gpu) => gpuOf(request, gpu));
+      // With a country, a card that is in none of its data centres drops out.
+      const narrowed = request.query.has('countryCodes');
+      return json(200, {
+        gpus: narrowed ? gpus.filter(({ dataCenters }) => dataCenters !== undefined) : gpus,
+      });
+    },
   },
   {
     method: 'GET',
@@ -20,14 +35,16 @@ export const CATALOG_ROUTES: readonly V2Route[] = [
       return json(200, gpuOf(request, gpu));
     },
   },
+  { method: 'GET', pattern: '/catalog/cpus', handler: async () => json(200, { cpus: [CPU] }) },
   {
     method: 'GET',
-    pattern: '/catalog/cpus',
-    handler: async () =>
-      json(200, {
-        cpus: [{ id: 'cpu3c', name: 'Compute-Optimized', minVcpu: 2, maxVcpu: 32, price: { secure: 0.06 } }],
-      }),
+    pattern: '/catalog/cpus/{id}',
+    handler: async ({ params }) => {
+      if (params.id !== CPU.id) throw new Problem(404, 'cpu not found');
+      return json(200, CPU);
+    },
   },
+  { method: 'GET', pattern: '/catalog/templates', handler: async () => json(200, { templates: [] }) },
   {
     method: 'GET',
     pattern: '/catalog/datacenters',
@@ -99,11 +116,15 @@ function availabilityOf(all: readonly StockCell[], query: URLSearchParams, cente
   );
   return {
     availability: wordOf(cells),
-    dataCenters: cells.map((cell) => ({
-      id: cell.dataCenterId,
-      name: cell.dataCenterId,
-      availability: wordOf([cell]),
-    })),
+    ...(cells.length === 0 || wordOf(cells) === 'NONE'
+      ? {}
+      : {
+          dataCenters: cells.map((cell) => ({
+            id: cell.dataCenterId,
+            name: cell.dataCenterId,
+            availability: wordOf([cell]),
+          })),
+        }),
     cudaVersions: [...new Set(cells.map(({ cudaVersion }) => cudaVersion))].map((version) => ({
       version,
       available: wordOf(cells.filter(({ cudaVersion }) => cudaVersion === version)) !== 'NONE',
@@ -112,7 +133,8 @@ function availabilityOf(all: readonly StockCell[], query: URLSearchParams, cente
 }
 
 function centerOf({ service, query }: V2Request, { id, region }: DataCenter): Record<string, unknown> {
-  const { cells } = service.account.catalogue;
+  const { cells, gpus } = service.account.catalogue;
+  const nameOf = (gpuId: string): string => gpus.find((gpu) => gpu.id === gpuId)?.displayName ?? gpuId;
   const here = Map.groupBy(
     cells.filter((cell) => cell.dataCenterId === id),
     ({ gpuId }) => gpuId,
@@ -125,7 +147,13 @@ function centerOf({ service, query }: V2Request, { id, region }: DataCenter): Re
     networkVolumeTypes: ['STANDARD'],
     compliance: [],
     ...(listOf(query.get('include')).includes('GPU_AVAILABILITY')
-      ? { gpuAvailability: [...here].map(([gpuId, found]) => ({ id: gpuId, availability: wordOf(found) })) }
+      ? {
+          gpuAvailability: [...here].map(([gpuId, found]) => ({
+            id: gpuId,
+            name: nameOf(gpuId),
+            availability: wordOf(found),
+          })),
+        }
       : {}),
   };
 }

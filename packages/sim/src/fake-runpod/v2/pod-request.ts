@@ -12,7 +12,7 @@ export function parsePodCreate(account: Account, body: PodCreate): PodRequest {
   refuseContradictions(account, body);
   const template = templateOf(account, body.templateId);
   const image = body.image ?? template?.image;
-  if (!image) throw new Problem(400, 'image is required unless templateId is given');
+  if (!image) throw new Problem(422, 'Request validation failed.', ["$: missing property 'image'"]);
   const env = { ...template?.env, ...body.env };
   if (Object.keys(env).length > MAX_ENV) throw new Problem(400, `env holds more than ${MAX_ENV} entries`);
   if (Buffer.byteLength(JSON.stringify({ ...body, env })) > MAX_BODY_BYTES) {

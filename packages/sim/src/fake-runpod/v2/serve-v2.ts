@@ -3,10 +3,14 @@ import type { Call } from '../http/call.ts';
 import { findRoute, type Route } from '../http/routes.ts';
 import type { Service } from '../service.ts';
 import { type QuotaVerdict, WINDOW_MS } from '../table/quota.ts';
+import { ACCOUNT_ROUTES } from './account-routes.ts';
+import { BILLING_ROUTES } from './billing-routes.ts';
 import { CATALOG_ROUTES } from './catalog-routes.ts';
+import { COLLECTION_ROUTES } from './collection-routes.ts';
 import { MAX_BODY_BYTES } from './pod-request.ts';
 import { POD_ROUTES } from './pod-routes.ts';
 import { Problem, problemAnswer } from './problem.ts';
+import { SERVERLESS_ROUTES } from './serverless-routes.ts';
 
 export interface V2Request {
   readonly service: Service;
@@ -17,10 +21,17 @@ export interface V2Request {
   readonly body: unknown;
 }
 
-export type V2Handler = (request: V2Request) => Promise<Answer>;
+type V2Handler = (request: V2Request) => Promise<Answer>;
 export type V2Route = Route<V2Handler>;
 
-const ROUTES: readonly V2Route[] = [...POD_ROUTES, ...CATALOG_ROUTES];
+const ROUTES: readonly V2Route[] = [
+  ...POD_ROUTES,
+  ...CATALOG_ROUTES,
+  ...COLLECTION_ROUTES,
+  ...SERVERLESS_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...BILLING_ROUTES,
+];
 const WRITES = new Set(['POST', 'PATCH', 'PUT', 'DELETE']);
 
 export async function serveV2(service: Service, call: Call): Promise<Answer> {
