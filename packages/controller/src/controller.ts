@@ -10,6 +10,7 @@ import { Fleet } from './fleet.ts';
 import { ForwardingChild } from './forward/forwarding-child.ts';
 import type { DownRequest } from './http/down-route.ts';
 import { createMetrics } from './metrics.ts';
+import { createCalendar } from './money/calendar.ts';
 import type { SwapOutcome } from './nginx/generations.ts';
 import { NginxKeeper } from './nginx/nginx-keeper.ts';
 import { workerPorts } from './nginx/worker-addresses.ts';
@@ -56,6 +57,7 @@ export class Controller {
       folder: deps.paths.controllerDir,
       logger: deps.logger,
       nowMs: Date.now,
+      calendar: createCalendar(deps.cluster.config),
     });
     const controller = new Controller(deps, fleet);
     controller.#run();

@@ -77,6 +77,7 @@ function pass(fleet: Fleet, change: Partial<Plan>, names: string[] = []) {
       keyRef: { keyId: 'k1', spot: false },
     }),
     keyRefOf: () => ({ keyId: 'listed', spot: true }),
+    newest: () => null,
   });
 }
 

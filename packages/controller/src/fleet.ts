@@ -1,5 +1,6 @@
 import type {
   Action,
+  CompleteListing,
   Memory,
   Offer,
   Plan,
@@ -10,15 +11,26 @@ import type {
   RentingPod,
 } from '@pagefleet/core';
 import { createMailbox, type Logger } from '@pagefleet/runtime';
-import { foldJournal, type JournalEntry, type JournalState, type KeyRef } from './journal/entries.ts';
+import {
+  type FoldedJournal,
+  foldJournal,
+  type JournalEntry,
+  type JournalState,
+  type KeyRef,
+} from './journal/entries.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import type { JournalFs } from './journal/journal-fs.ts';
+import { type Calendar, UTC_CALENDAR } from './money/calendar.ts';
+import { MoneyBook } from './money/money-book.ts';
+import { type MoneyState, saveMoney } from './money/money-state.ts';
 import { type ChangeOutcome, PodRegistry } from './pod-registry.ts';
 
 interface FleetOptions {
   readonly folder: string;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  /** the operator's days and schedules; absent: days in UTC, no schedule */
+  readonly calendar?: Calendar;
   readonly fs?: JournalFs;
 }
 
@@ -42,6 +54,8 @@ interface PassSteps {
   readonly openIntent: (action: RentAction) => RentIntent;
   /** the key of a pod's token, of one found in a listing */
   readonly keyRefOf: (pod: Pod) => KeyRef;
+  /** the newest complete listing, of which the ledger takes what it proves */
+  readonly newest: () => CompleteListing | null;
 }
 
 /**
@@ -54,27 +68,36 @@ export class Fleet {
   readonly #logger: Logger;
   readonly #nowMs: () => number;
   readonly #journal: Journal;
+  /** to be read by anybody; changed in the mailbox only */
+  readonly money: MoneyBook;
   #memory: Memory;
   #epoch: number;
 
   static async open(options: FleetOptions): Promise<Fleet> {
     // The journal asks for a snapshot only once the fleet stands.
     const box: { fleet?: Fleet } = {};
+    let isDamaged = false;
     const journal = await openJournal({
       folder: options.folder,
       takeSnapshot: () => box.fleet?.snapshot(),
-      note: (note) => options.logger.warn(note, 'journal_repaired'),
+      note: (note) => {
+        options.logger.warn(note, 'journal_repaired');
+        if (note.kind === 'damaged_set_aside') isDamaged = true;
+      },
       ...(options.fs === undefined ? {} : { fs: options.fs }),
     });
-    const { state, unreadable } = foldJournal(journal.recovered.snapshot, journal.recovered.entries);
+    const folded = foldJournal(journal.recovered.snapshot, journal.recovered.entries);
+    const { unreadable } = folded;
     if (unreadable > 0) options.logger.error({ unreadable }, 'journal_entries_unreadable');
-    const fleet = new Fleet(options, journal, state);
+    const isMoneyLost = isDamaged || folded.isMoneyLost;
+    if (isMoneyLost) options.logger.error('ledger_damaged');
+    const fleet = new Fleet(options, journal, { ...folded, isMoneyLost });
     box.fleet = fleet;
     await fleet.#mailbox.run('start', () => fleet.#compact());
     return fleet;
   }
 
-  private constructor(options: FleetOptions, journal: Journal, state: JournalState) {
+  private constructor(options: FleetOptions, journal: Journal, { state, money, isMoneyLost }: FoldedJournal) {
     this.#logger = options.logger;
     this.#nowMs = options.nowMs;
     this.#journal = journal;
@@ -85,6 +108,11 @@ export class Fleet {
         options.logger.warn({ task: name, runningMs, depth }, 'fleet_mailbox_slow'),
     });
     this.#registry.restore(state.pods, options.nowMs());
+    this.money = new MoneyBook({
+      ...{ state: money, isDamaged: isMoneyLost, nowMs: options.nowMs },
+      calendar: options.calendar ?? UTC_CALENDAR,
+      store: (entry) => this.#store([entry], 'durable'),
+    });
   }
 
   get registry(): PodRegistry {
@@ -106,7 +134,8 @@ export class Fleet {
   }
 
   snapshot(): JournalState {
-    return { epoch: this.#epoch, pods: this.#registry.held(), memory: this.#memory };
+    const money = saveMoney(this.money.state);
+    return { epoch: this.#epoch, pods: this.#registry.held(), memory: this.#memory, money };
   }
 
   recordEpoch(epoch: number, controllerId: string): Promise<boolean> {
@@ -130,6 +159,7 @@ export class Fleet {
       if (isWorthStoring(this.#memory, plan.memory)) entries.push({ kind: 'memory', memory: plan.memory });
       this.#memory = plan.memory;
       if (entries.length > 0) await this.#store(entries, 'lazy');
+      await this.money.record({ registry: this.#registry.pods, newest: steps.newest() });
       const intents = await this.#openIntents(plan.actions, steps.openIntent);
       if (this.#journal.needsCompaction()) await this.#compact();
       return { plan, intents, actions: plan.actions.filter((action) => action.kind !== 'rent') };
@@ -147,6 +177,25 @@ export class Fleet {
         this.#logger.warn({ podKey, change: event.kind, outcome }, 'pod_event_dropped');
       }
       return outcome;
+    });
+  }
+
+  /** The call that ended a pod began then and was accepted. */
+  ended(podKey: string, askedAtMs: number): Promise<boolean> {
+    return this.#mailbox.run('ended', async () => {
+      const pod = this.#registry.get(podKey);
+      return pod === undefined ? true : this.money.ended(pod, askedAtMs, this.#registry.pods);
+    });
+  }
+
+  /** Bills and leases. Nothing has changed unless it is `stored`. */
+  changeMoney<T>(
+    name: string,
+    decide: (state: MoneyState, nowMs: number) => { readonly state: MoneyState; readonly result: T },
+  ): Promise<{ readonly stored: boolean; readonly result: T }> {
+    return this.#mailbox.run(name, async () => {
+      const { state, result } = decide(this.money.state, this.#nowMs());
+      return { stored: await this.money.change(state), result };
     });
   }
 
@@ -213,6 +262,7 @@ export class Fleet {
   }
 
   async #compact(): Promise<void> {
+    this.money.tidy();
     const outcome = await this.#journal.compact();
     if (outcome.kind === 'failed') this.#logger.error({ err: outcome.cause }, 'journal_not_compacted');
   }

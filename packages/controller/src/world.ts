@@ -64,10 +64,12 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
       ? mergeReports(facts.workers.received(), { nowMs, epoch, alive: facts.workers.alive() })
       : null,
     offers: facts.offers,
-    leases: facts.closing ? sources.pools.map((pool) => capAtPresent(pool.name, fleet.registry.pods)) : [],
-    schedule: [],
+    leases: facts.closing
+      ? sources.pools.map((pool) => capAtPresent(pool.name, fleet.registry.pods))
+      : fleet.money.leases(nowMs),
+    schedule: fleet.money.calendar.schedule(nowMs),
     limits: limitsOf(sources.cluster),
-    spentTodayUsd: 0,
+    spentTodayUsd: fleet.money.spentTodayUsd(nowMs),
     memory: fleet.memory,
     stopping: facts.stopping,
   };

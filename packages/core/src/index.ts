@@ -9,6 +9,7 @@ export * from './pool/lease-book.ts';
 export * from './pool/lease-request.ts';
 export * from './pool/ledger.ts';
 export * from './pool/ledger-bills.ts';
+export { totalKey } from './pool/ledger-edit.ts';
 export * from './pool/ledger-sums.ts';
 export * from './pool/listing.ts';
 export * from './pool/live-cost.ts';

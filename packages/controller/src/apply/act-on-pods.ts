@@ -92,9 +92,11 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
     deps.logger.warn({ pod: action.id, inCharge }, 'terminate_withheld');
     return;
   }
+  const askedAtMs = deps.nowMs();
   try {
     await deps.provider.terminate(action.id);
     deps.facts.providerAnsweredMs = deps.nowMs();
+    if (isFirstAsk(action, deps)) await deps.fleet.ended(action.podKey, askedAtMs);
     deps.metrics.terminates.inc({ outcome: 'asked' });
     deps.logger.info({ pod: action.id, why: action.why, reason: action.reason }, 'pod_terminate_asked');
   } catch (err) {
@@ -103,4 +105,10 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
   }
   deps.listings.want(deps.nowMs());
   deps.requestPass();
+}
+
+/** After one whose answer was lost, this one may have found nothing to end, and says nothing of how long the pod lived. */
+function isFirstAsk({ podKey }: TerminateAction, { fleet }: PodActionDeps): boolean {
+  const pod = fleet.registry.get(podKey);
+  return pod?.state === 'terminating' && pod.asks === 1;
 }

@@ -105,6 +105,7 @@ async function enter(adopted: Plan['adoptions'], rents = 0): Promise<readonly Re
     decide: () => ({ ...decide(world), ...nothing, adoptions: adopted, actions: Array(rents).fill(RENT) }),
     openIntent: () => openIntent(RENT, { mint: mintIdentity('c'), secret, nowMs: now }),
     keyRefOf: () => ({ keyId: 'k1', spot: false }),
+    newest: () => null,
   });
   return intents;
 }
@@ -207,7 +208,7 @@ describe('a paid call', () => {
     expect(new Set(intents.map((intent) => intent.pod.key)).size).toBe(2);
     expect(new Set(intents.map((intent) => intent.pod.name)).size).toBe(2);
     expect(intents[0]?.pod.name).toMatch(/^c-ocr-[0-9a-f]{8}$/);
-    expect(rentingPod('a').answer).toBe('pending');
+    expect(rentingPod('a').answer).toBe('uncalled');
   });
 });
 

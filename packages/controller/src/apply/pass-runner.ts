@@ -41,6 +41,7 @@ export async function runPass(deps: RunnerDeps): Promise<{ wakeAtMs: number }> {
     decide: deps.decide,
     openIntent: (action) => openIntent(action, { mint, secret, nowMs: nowMs() }),
     keyRefOf: tokens.keyRefOf,
+    newest: () => deps.facts.listing.newest,
   });
   deps.metrics.passSeconds.observe((monotonicMs() - startedMs) / 1_000);
   follow(applied, deps);

@@ -19,6 +19,8 @@ interface JournalOptions {
   readonly fs?: JournalFs;
 }
 
+const COMPACT_AFTER_BYTES = 8 * 1_024 * 1_024;
+
 /**
  * What money hangs on (DESIGN 10): one writer, one file, NDJSON, newest state = snapshot + the lines behind it.
  *
@@ -109,7 +111,7 @@ class OpenJournal implements Journal {
   }
 
   needsCompaction(): boolean {
-    return this.#linesSinceSnapshot >= this.#compactAfterLines;
+    return this.#linesSinceSnapshot >= this.#compactAfterLines || this.#position >= COMPACT_AFTER_BYTES;
   }
 
   writable(): boolean {
