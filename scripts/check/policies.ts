@@ -51,6 +51,7 @@ const POLICIES: readonly Policy[] = [
       'packages/dataplane/src/forward/pod-client.ts': 'pages and control apart, each bounded',
       'packages/dataplane/src/read/fetch-document.ts': 'documents by URL',
       'packages/controller/src/observe/pod-prober.ts': 'probes',
+      'packages/providers/src/runpod/open-http.ts': 'the provider’s API, bounded',
     },
     reason: 'connections are opened in one place, bounded, pages and control apart',
   },

@@ -3,6 +3,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { clusterPaths, type Logger, readPrivateFile } from '@pagefleet/runtime';
 import { createLocalProvider } from './local/create-local-provider.ts';
 import type { Provider } from './port.ts';
+import { createRunpodProvider } from './runpod/create-runpod-provider.ts';
 
 /**
  * The account from which a cluster rents: one for all its pools. Reads the API key, so it throws `config_invalid` where the
@@ -14,9 +15,14 @@ export function openProvider(cluster: ClusterFile, logger: Logger): Provider {
   if (pools.every(({ provider }) => provider === 'local')) {
     return createLocalProvider({ accountDir: paths.accountDir, nodeBinary: cluster.nodeBinary, logger });
   }
-  void runpod;
-  void readApiKey;
-  throw new PagefleetError('unsupported', 'soon');
+  return createRunpodProvider({
+    apiKey: readApiKey(runpod.apiKeyFile),
+    restUrl: runpod.restUrl,
+    graphqlUrl: runpod.graphqlUrl,
+    graphqlHourlyBudget: runpod.graphqlHourlyBudget,
+    stateDir: paths.runpodDir,
+    logger,
+  });
 }
 
 function readApiKey(file: string): string {

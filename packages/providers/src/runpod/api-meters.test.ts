@@ -32,7 +32,7 @@ function answered(status: number, headers: Record<string, string> = {}, body: un
 
 function openProcess(options: { answer?: () => ApiAnswer; budget?: number } = {}) {
   const sent: ApiCall[] = [];
-  const file = openUsageFile(join(dir, 'api'), clock.nowMs);
+  const file = openUsageFile(dir, clock.nowMs);
   const meters = createApiMeters({ file, graphqlHourlyBudget: options.budget ?? 3, clock, logger });
   const raw = async (call: ApiCall): Promise<ApiAnswer> => {
     sent.push(call);

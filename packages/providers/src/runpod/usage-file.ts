@@ -1,4 +1,4 @@
-import { appendFile, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { appendFile, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { API_NAMES, type ApiName } from './api-call.ts';
 
@@ -24,15 +24,12 @@ const CHUNK_BYTES = 64 * 1_024;
 /**
  * A file for each hour, to which every process appends whole lines without a lock, so nothing is ever rewritten under a
  * reader. Old hours are unlinked by whoever comes by. A line begins with a line break too: what a killed process leaves
- * half written spoils no line but its own.
+ * half written spoils no line but its own. The folder is the caller's to make.
  */
 export function openUsageFile(dir: string, nowMs: () => number): UsageFile {
   const offsets = new Map<string, number>();
-  let isMade = false;
 
   async function append(entry: UsageEntry): Promise<void> {
-    if (!isMade) await mkdir(dir, { recursive: true, mode: 0o700 });
-    isMade = true;
     const name = `${entry.kind === 'ban' ? 'bans' : 'calls'}-${Math.floor(entry.atMs / HOUR_MS)}`;
     const what = entry.kind === 'ban' ? entry.untilMs : entry.operation;
     const line = `\n${entry.atMs} ${entry.api} ${entry.kind} ${what}\n`;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
 import { configHashOf } from './config-hash.ts';
-import { decodePodSettings, encodePodSettings, podMarkOf } from './pod-settings.ts';
+import { decodePodMark, decodePodSettings, encodePodSettings, podMarkOf } from './pod-settings.ts';
 
 const text = (minLength = 0) => fc.string({ minLength, unit: 'grapheme' }).filter((t) => !t.includes('\0'));
 const hex = (length: number) =>
@@ -138,6 +138,19 @@ describe('pod settings in the environment (R-042, L15)', () => {
     expect(() => decodePodSettings(env)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('not-long-enough') }),
     );
+  });
+
+  it('the_mark_is_read_back_alone_whatever_the_other_settings_are', () => {
+    fc.assert(
+      fc.property(anySettings, (settings) => {
+        const { PAGEFLEET_POD_TOKEN: _, ...listed } = encodePodSettings(settings);
+        const newer = { ...listed, PAGEFLEET_POD_ENGINE: 'dream', PAGEFLEET_POD_TURBO: '1', PATH: '/bin' };
+        expect(decodePodMark(newer)).toEqual(podMarkOf(settings));
+      }),
+    );
+    const sent = encodePodSettings(example);
+    for (const wrong of [{}, { ...sent, PAGEFLEET_POD_POD_KEY: 'x' }, { ...sent, PAGEFLEET_POD_WIDTH: '0' }])
+      expect(decodePodMark(wrong)).toBeNull();
   });
 
   it('the_mark_holds_no_secret', () => {

@@ -13,6 +13,7 @@ interface FieldSchema {
 const FIELDS = Object.entries(PodSettings.properties as unknown as Record<string, FieldSchema>);
 const MARK_FIELDS = Object.keys(PodMark.properties);
 const validator = Compile(PodSettings);
+const markValidator = Compile(PodMark);
 
 /** `deadManMs` → `PAGEFLEET_POD_DEAD_MAN_MS` */
 function variableOf(field: string): string {
@@ -51,6 +52,20 @@ export function decodePodSettings(env: NodeJS.ProcessEnv): { settings: PodSettin
 export function podMarkOf(settings: PodSettings): PodMark {
   const mark = Object.fromEntries(MARK_FIELDS.map((field) => [field, settings[field as keyof PodSettings]]));
   return mark as PodMark;
+}
+
+/**
+ * The mark in the environment that a listing shows; null: not a pod of ours. The other settings may be of a version that
+ * is not known here.
+ */
+export function decodePodMark(env: Readonly<Record<string, string | undefined>>): PodMark | null {
+  const mark: unknown = Object.fromEntries(
+    FIELDS.filter(([field]) => MARK_FIELDS.includes(field)).map(([field, schema]) => [
+      field,
+      decodeValue(schema, textOf(env, field, schema)),
+    ]),
+  );
+  return markValidator.Check(mark) ? mark : null;
 }
 
 function textOf(env: NodeJS.ProcessEnv, field: string, schema: FieldSchema): string | undefined {
