@@ -1,0 +1,3 @@
+export { Fleet } from './fleet.ts';
+export { WorkerBook } from './observe/worker-book.ts';
+export { Renter } from './renter.ts';
