@@ -49,11 +49,15 @@ describe('podRoute (DESIGN 5, who answers)', () => {
 
 describe('podTls', () => {
   it('has_the_same_key_as_the_other_side_and_gives_it_to_our_name_only', () => {
-    const { pskCallback, pskIdentityHint } = podTls({ token: TOKEN, podKey: 'ab'.repeat(16) });
+    const { pskCallback, pskIdentityHint, handshakeTimeout } = podTls({
+      token: TOKEN,
+      podKey: 'ab'.repeat(16),
+    });
     const ask = (name: string) => pskCallback?.(null as never, name);
     const { identity = '' } = podRoute('psk://192.0.2.1:1', TOKEN).connect.pskCallback?.() ?? {};
     expect(ask(identity)).toEqual(keyOf(TOKEN));
     expect(ask('somebody')).toBeNull();
     expect(pskIdentityHint).toBe('ab'.repeat(16));
+    expect(handshakeTimeout).toBeLessThanOrEqual(15_000);
   });
 });
