@@ -14,6 +14,7 @@ import type { Clock } from './clock.ts';
 import { createEpochGuard, type EpochGuard } from './epoch-guard.ts';
 import type { Fleet } from './fleet.ts';
 import type { RenterMetrics } from './metrics.ts';
+import { createBillReader } from './money/bill-reader.ts';
 import { ListingKeeper } from './observe/listing-keeper.ts';
 import type { PodProber } from './observe/pod-prober.ts';
 import type { WorkerBook } from './observe/worker-book.ts';
@@ -59,6 +60,7 @@ export class Renter {
   readonly tokens: PodTokens;
   readonly pools: readonly PoolSettings[];
   readonly #deps: RenterDeps;
+  readonly #readBills: () => void;
   #loop: PassLoop | null = null;
   #drainTimeoutMs: number | null = null;
 
@@ -74,6 +76,7 @@ export class Renter {
       probes: new Map(),
       workers: deps.workers,
     };
+    this.#readBills = createBillReader({ fleet, provider, logger, nowMs: clock.nowMs });
     this.notes = new PassNotes(logger);
     this.pools = poolSettingsOf(cluster, () => provider.free);
     this.guard = createEpochGuard({
@@ -171,6 +174,7 @@ export class Renter {
       decide: () => (deps.decide ?? decide)(this.world()),
       requestPass: () => this.requestPass(),
     });
+    this.#readBills();
     deps.onPass();
     return next;
   }
