@@ -5,7 +5,7 @@ import type { FakeClock } from './clock.ts';
 import type { Journal } from './journal.ts';
 import { microUsd } from './table/catalogue.ts';
 import type { PodKnobs } from './table/knobs.ts';
-import { type DueEvent, dueEvent, observePod } from './table/observe-pod.ts';
+import { type DueEvent, dueEvent, firstDueMs, observePod } from './table/observe-pod.ts';
 import { type Placement, placePod } from './table/place-pod.ts';
 import type { PodRecord, PodRequest } from './table/pod-record.ts';
 
@@ -27,19 +27,25 @@ export type Cloud = ReturnType<typeof createCloud>;
 
 /** The pod table and everything that changes it; the four services are views of it. */
 export function createCloud({ account, clock, journal, touched }: CloudDeps) {
+  /** nothing is due before; every request asks, and there may be thousands of pods */
+  let nextDueMs = 0;
   const save = (pod: PodRecord): void => {
     journal.pod(pod);
+    nextDueMs = Math.min(nextDueMs, firstDueMs(pod));
     touched();
   };
 
   /** Carries out what was due by itself, each at its own instant, however late it is noticed: money depends on it. */
   function settle(): void {
     const nowMs = clock.nowMs();
+    if (nowMs < nextDueMs) return;
+    nextDueMs = Number.POSITIVE_INFINITY;
     for (const pod of account.pods.values()) {
       for (let event = dueEvent(pod, nowMs); event !== null; event = dueEvent(pod, nowMs)) {
         applyDue(pod, event);
         save(pod);
       }
+      nextDueMs = Math.min(nextDueMs, firstDueMs(pod));
     }
   }
 
@@ -164,9 +170,9 @@ function openPod(
 ): PodRecord {
   const id = randomId(14);
   const { bidMicroUsdPerGpu: bid, gpuCount } = request;
-  const perCard = placement === null ? CPU_MICRO_USD : bid === null ? placement.cell.microUsdPerHour : bid;
+  const listed = placement === null ? CPU_MICRO_USD : (bid ?? placement.cell.microUsdPerHour) * gpuCount;
   const charged = knobs.chargedUsdPerHour;
-  const microUsdPerHour = charged === null ? perCard * gpuCount : microUsd(charged);
+  const microUsdPerHour = charged === null ? listed : microUsd(charged);
   return {
     id,
     podHostId: `${id}-${randomBytes(4).toString('hex')}`,
@@ -190,10 +196,12 @@ function openPod(
     ports: [],
     intervals: [{ fromMs: nowMs, toMs: null, microUsdPerHour }],
     process: null,
+    processRunMs: null,
     locked: false,
   };
 }
 
+/** Of any CPU pod. */
 const CPU_MICRO_USD = 60_000;
 
 function refuseMoney({ knobs, pods }: Account, nowMs: number): CreateRefusal | null {

@@ -5,8 +5,7 @@ import { createLogger, makeFolder, onShutdown, writeFileAtomic } from '@pageflee
 import { type FakeRunpod, type FakeRunpodOptions, startFakeRunpod } from './start-fake-runpod.ts';
 
 /** What the file named on the command line holds, as JSON. */
-interface FakeRunpodFile
-  extends Pick<FakeRunpodOptions, 'port' | 'apiKeys' | 'startMs' | 'speed' | 'knobs'> {
+interface FakeRunpodFile extends Pick<FakeRunpodOptions, 'port' | 'apiKeys' | 'startMs' | 'speed' | 'knobs'> {
   /** table, clock, knobs and the pods' folders; a later start goes on from there */
   readonly stateDir: string;
   /** the port is written here; a later start takes the same one again if it is free. `<stateDir>/port` if left out */

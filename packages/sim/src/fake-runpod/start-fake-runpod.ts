@@ -49,6 +49,8 @@ export interface FakeRunpod extends FakeRunpodControls {
 
 const DEFAULT_KEYS: readonly ApiKey[] = [{ key: 'rpa_fake_account_key', mayWrite: true }];
 
+const KEEP_ALIVE_MS = 75_000;
+
 /** RunPod on a loopback port: GraphQL, REST v1 and v2, the serverless services, the proxy, and pods behind them. */
 export async function startFakeRunpod(options: FakeRunpodOptions = {}): Promise<FakeRunpod> {
   const { stateDir = null, apiKeys = DEFAULT_KEYS, speed = 1 } = options;
@@ -61,6 +63,8 @@ export async function startFakeRunpod(options: FakeRunpodOptions = {}): Promise<
   const folder = stateDir ?? mkdtempSync(join(tmpdir(), 'fake-runpod-'));
 
   const server = createServer((request, response) => void serveCall(service, admin, { request, response }));
+  // An idle connection is ended by the client: one that is reused as we close it would look like a fault of ours.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const port = await listen(server, options.port ?? 0);
   const url = `http://127.0.0.1:${port}`;
   const waker = createWaker({ account, clock, settle: () => cloud.settle(), bodies: () => bodies });
@@ -72,7 +76,10 @@ export async function startFakeRunpod(options: FakeRunpodOptions = {}): Promise<
     gateway: { podsDir: join(folder, 'pods'), baseUrl: url },
     answer: options.lightPod ?? answerHealth,
     changed: (pod) => cloud.save(pod),
-    movePorts: (pod) => cloud.allotPorts(pod),
+    async movePorts(pod) {
+      await cloud.allotPorts(pod);
+      cloud.save(pod);
+    },
   });
   const service = new Service({ account, clock, cloud, journal, logger, keys: apiKeys, baseUrl: () => url });
   const controls = createControls({ service, bodies });

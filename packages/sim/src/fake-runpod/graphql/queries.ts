@@ -165,6 +165,10 @@ function lowestPriceOf({ service }: GraphqlContext, all: readonly StockCell[], i
     compliance: null,
     countryCode: input?.countryCode ?? null,
     gpuTypeId: cheapest.gpuId,
+    gpuTypeCudaVersions: [...Map.groupBy(cells, (cell) => cell.cudaVersion)].map(([cudaVersion, found]) => ({
+      cudaVersion,
+      availability: bestStock(found) === 'None' ? 'UNAVAILABLE' : 'AVAILABLE',
+    })),
   };
 }
 

@@ -74,10 +74,11 @@ type Pod {
   latestTelemetry: PodTelemetry runtime: PodRuntime
 }
 type DataCenterRef { id: String name: String }
+type GpuTypeCudaVersion { cudaVersion: String availability: String }
 type LowestPrice {
   minimumBidPrice: Float uninterruptablePrice: Float stockStatus: String availableGpuCounts: [Int] minVcpu: Int
   minMemory: Int compliance: [Compliance] countryCode: String gpuName: String gpuTypeId: String
-  rentalPercentage: Float totalCount: Int rentedCount: Int
+  rentalPercentage: Float totalCount: Int rentedCount: Int gpuTypeCudaVersions: [GpuTypeCudaVersion]
 }
 type GpuType {
   id: String displayName: String manufacturer: String memoryInGb: Int secureCloud: Boolean communityCloud: Boolean

@@ -37,6 +37,7 @@ const ROUTES: readonly Route<Handler>[] = [
     pattern: '/{endpointId}/status/{jobId}',
     handler: async (one) => withJob(one, (job) => view(one, job)),
   },
+  { method: 'GET', pattern: '/{endpointId}/status-sync/{jobId}', handler: statusSync },
   {
     method: 'GET',
     pattern: '/{endpointId}/stream/{jobId}',
@@ -89,6 +90,13 @@ async function runSync(one: Invocation): Promise<Answer> {
   const job = addJob(one);
   await one.service.clock.sleep(Math.min(job.doneAtMs - job.createdAtMs, one.waitMs));
   return json(200, view(one, job));
+}
+
+/** Not documented; RunPod's own SDKs use it. */
+async function statusSync(one: Invocation): Promise<Answer> {
+  const left = (one.jobs.get(one.jobId)?.doneAtMs ?? 0) - one.service.clock.nowMs();
+  await one.service.clock.sleep(Math.min(Math.max(0, left), one.waitMs));
+  return withJob(one, (job) => view(one, job));
 }
 
 function addJob({ service, jobs, endpoint, input }: Invocation): Job {

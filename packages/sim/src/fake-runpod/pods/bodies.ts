@@ -71,6 +71,8 @@ export class Bodies {
       if (!isGatewayImage(pod.request.image)) continue;
       const before = pod.process;
       pod.process = await findGatewayPod(this.options.gateway.podsDir, pod);
+      // The fake may have died between starting it and writing that down.
+      if (before === null && pod.process !== null) pod.processRunMs = pod.startedAtMs;
       if (before !== null && pod.process === null && pod.state === 'running') this.markExited(pod);
       this.options.changed(pod);
     }
@@ -95,9 +97,13 @@ export class Bodies {
   private needsWork(pod: PodRecord, nowMs: number, poll: boolean): boolean {
     const wanted = this.isWanted(pod, nowMs);
     if (!isGatewayImage(pod.request.image)) return wanted !== this.lights.has(pod.id);
-    const runs = pod.process !== null;
-    if (pod.state === 'running' && wanted) return !runs || poll;
-    return runs && (poll || !this.askedAtMs.has(pod.id));
+    if (pod.process === null) return wanted && pod.state === 'running';
+    return poll || !(this.isRightProcess(pod, nowMs) || this.askedAtMs.has(pod.id));
+  }
+
+  /** A pod that was started again needs a process of its own for it. */
+  private isRightProcess(pod: PodRecord, nowMs: number): boolean {
+    return pod.state === 'running' && this.isWanted(pod, nowMs) && pod.processRunMs === pod.startedAtMs;
   }
 
   private async step(pod: PodRecord): Promise<void> {
@@ -120,17 +126,19 @@ export class Bodies {
     const { gateway, changed } = this.options;
     const { process } = pod;
     if (process === null) {
+      const runMs = pod.startedAtMs;
       pod.process = await startGatewayPod(gateway, pod);
+      pod.processRunMs = runMs;
       return changed(pod);
     }
-    const wanted = pod.state === 'running' && this.isWanted(pod, this.options.clock.nowMs());
+    const right = this.isRightProcess(pod, this.options.clock.nowMs());
     if (!(await isSameProcess(process))) {
       pod.process = null;
       this.askedAtMs.delete(pod.id);
-      if (wanted) this.markExited(pod);
+      if (right) this.markExited(pod);
       return changed(pod);
     }
-    if (!wanted) await this.endGateway(pod);
+    if (!right) await this.endGateway(pod);
   }
 
   private async endGateway(pod: PodRecord): Promise<void> {

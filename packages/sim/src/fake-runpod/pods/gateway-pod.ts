@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { POD_FILES, POD_PORT } from '@pagefleet/contract';
 import {
@@ -27,6 +27,8 @@ export interface GatewayPodContext {
 export async function startGatewayPod(context: GatewayPodContext, pod: PodRecord): Promise<ProcessIdentity> {
   const dir = join(context.podsDir, pod.id);
   await mkdir(dir, { recursive: true, mode: 0o700 });
+  // The end of an earlier run would end this one.
+  await rm(join(dir, POD_FILES.exit), { force: true });
   const log = await open(join(dir, POD_FILES.log), 'a', 0o600);
   try {
     const child = spawn(realNodeBinary(), [programPath('gateway')], {

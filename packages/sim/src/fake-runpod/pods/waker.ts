@@ -12,12 +12,14 @@ export interface WakerDeps {
 
 /** How often processes are looked at, in real time: they end by themselves. */
 const LOOK_EVERY_MS = 500;
+/** Several changes at once are one look. */
+const SOON_MS = 2;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Carries out what is due when it is due, although nobody asks. */
 export function createWaker({ account, clock, settle, bodies }: WakerDeps): { soon(): void; close(): void } {
   let timer: NodeJS.Timeout | null = null;
-  let due: NodeJS.Immediate | null = null;
+  let due: NodeJS.Timeout | null = null;
   let closed = false;
 
   function turn(): void {
@@ -37,15 +39,15 @@ export function createWaker({ account, clock, settle, bodies }: WakerDeps): { so
   return {
     soon() {
       if (closed || due !== null) return;
-      due = setImmediate(() => {
+      due = setTimeout(() => {
         due = null;
         if (!closed) turn();
-      });
+      }, SOON_MS);
     },
     close() {
       closed = true;
       if (timer !== null) clearTimeout(timer);
-      if (due !== null) clearImmediate(due);
+      if (due !== null) clearTimeout(due);
     },
   };
 }

@@ -40,6 +40,11 @@ export function dueEvent(pod: PodRecord, nowMs: number): DueEvent | null {
   return events.sort((a, b) => a.atMs - b.atMs)[0] ?? null;
 }
 
+/** When that is; infinite if nothing is planned. */
+export function firstDueMs(pod: PodRecord): number {
+  return Math.min(...plannedEvents(pod).map(({ atMs }) => atMs));
+}
+
 /** Every later instant at which something about the pod changes. */
 export function nextChangeMs(pod: PodRecord, nowMs: number): number {
   if (pod.state !== 'running' && pod.graceUntilMs === null) return Number.POSITIVE_INFINITY;

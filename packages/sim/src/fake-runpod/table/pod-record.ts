@@ -82,6 +82,8 @@ export interface PodRecord {
   ports: PortMapping[];
   readonly intervals: BillingInterval[];
   process: ProcessIdentity | null;
+  /** `startedAtMs` of the run that its process was started for */
+  processRunMs: number | null;
   locked: boolean;
 }
 

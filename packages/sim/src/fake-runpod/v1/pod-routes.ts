@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { takePodKnobs } from '../account.ts';
 import { type Answer, CUT, json, NO_CONTENT } from '../http/answer.ts';
-import { microUsd } from '../table/catalogue.ts';
+import type { Catalogue } from '../table/catalogue.ts';
 import type { PodRecord, PodRequest } from '../table/pod-record.ts';
 import { v1Pod } from './pod-view.ts';
 import { type V1Request, type V1Route, v1Error } from './serve-v1.ts';
@@ -106,7 +106,7 @@ async function createPod(request: V1Request): Promise<Answer> {
     const extra = podCreate.Errors(body).some(({ keyword }) => keyword === 'additionalProperties');
     return v1Error(400, extra ? 'Extra input keys provided in request body' : 'invalid request body');
   }
-  const asked = parseCreate(body as PodCreate);
+  const asked = parseCreate(service.account.catalogue, body as PodCreate);
   if (asked === null) return v1Error(400, 'imageName is required');
   const knobs = takePodKnobs(service.account);
   if (knobs.answer === 'supply-constraint' || knobs.answer === 'bare-null') return v1Error(500, CAPACITY);
@@ -125,7 +125,7 @@ async function createPod(request: V1Request): Promise<Answer> {
 }
 
 /** Only the first card is tried: a list of several is not walked reliably there. */
-function parseCreate(body: PodCreate): PodRequest | null {
+function parseCreate(catalogue: Catalogue, body: PodCreate): PodRequest | null {
   if (!body.imageName) return null;
   const count = body.gpuCount ?? 1;
   const cpu = body.computeType === 'CPU' ? (body.cpuFlavorIds?.[0] ?? 'cpu3c') : null;
@@ -156,11 +156,16 @@ function parseCreate(body: PodCreate): PodRequest | null {
     allowedCudaVersions: body.allowedCudaVersions ?? [],
     minCudaVersion: null,
     globalNetworking: body.globalNetworking ?? false,
-    // v1 has no bid: it pays whatever spot costs.
-    bidMicroUsdPerGpu: body.interruptible ? microUsd(100) : null,
+    bidMicroUsdPerGpu: body.interruptible ? dearestSpot(catalogue, body) : null,
     stopAfterMs: null,
     terminateAfterMs: null,
   };
+}
+
+/** v1 has no bid: it pays what spot costs. */
+function dearestSpot({ cells }: Catalogue, { gpuTypeIds = [], cloudType = 'SECURE' }: PodCreate): number {
+  const own = cells.filter(({ gpuId, cloud }) => gpuId === gpuTypeIds[0] && cloud === cloudType);
+  return Math.max(0, ...own.flatMap((cell) => cell.spotMicroUsdPerHour ?? []));
 }
 
 async function endPod({ service, params }: V1Request): Promise<Answer> {
