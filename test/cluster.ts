@@ -51,7 +51,10 @@ export interface TestCluster {
 const MAIN = programPath('cli');
 
 /** The real cluster in a temporary folder, on free ports, up and answering. Written settings as in `pagefleet.yaml`. */
-export async function startCluster(settings: Record<string, unknown> = {}): Promise<TestCluster> {
+export async function startCluster(
+  settings: Record<string, unknown> = {},
+  { provider }: { provider?: 'fake-runpod' } = {},
+): Promise<TestCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pf-'));
   const stateDir = join(folder, 'state');
   const [port = 0] = await freePorts(1);
@@ -62,7 +65,8 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
   const cli = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     runCli([...args, ...flags], { cwd: folder, env });
 
-  const started = await cli(['up', '--detach']);
+  const up = ['up', '--detach', ...(provider === undefined ? [] : ['--provider', provider])];
+  const started = await cli(up);
   if (started.code !== 0) throw new Error(`up ended with ${started.code}: ${started.stderr}`);
   const cluster = JSON.parse(readFileSync(paths.clusterFile, 'utf8')) as ClusterFile;
   const operatorToken = readFileSync(paths.operatorTokenFile, 'utf8').trim();
@@ -108,7 +112,7 @@ export async function startCluster(settings: Record<string, unknown> = {}): Prom
       for (const pid of pids) process.kill(pid, signal);
       return pids;
     },
-    up: () => cli(['up', '--detach']),
+    up: () => cli(up),
     async down() {
       const session = sessionOf(stateDir);
       const result = await cli(['down']);
@@ -188,15 +192,16 @@ function sessionOf(stateDir: string): number {
 }
 
 function podPids(stateDir: string): number[] {
-  const { accountDir } = clusterPaths(stateDir);
-  if (!existsSync(accountDir)) return [];
+  const { accountDir, rehearsalDir } = clusterPaths(stateDir);
+  const folders = [accountDir, join(rehearsalDir, 'pods')].filter(existsSync);
   const alive = observeProcesses();
-  return readdirSync(accountDir).flatMap((id) => {
-    const file = join(accountDir, id, POD_FILES.process);
-    if (!existsSync(file)) return [];
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    return alive.get(pid)?.command.includes('packages/gateway/') ? [pid] : [];
-  });
+  return folders
+    .flatMap((folder) => readdirSync(folder).map((id) => join(folder, id, POD_FILES.process)))
+    .flatMap((file) => {
+      if (!existsSync(file)) return [];
+      const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+      return alive.get(pid)?.command.includes('packages/gateway/') ? [pid] : [];
+    });
 }
 
 /** Zombies are not among them: they have no command any more. */

@@ -54,6 +54,15 @@ export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void>
     await fleet.report(key, { kind: 'not-sent' }, 'lazy');
     return;
   }
+  // A controller that dies before this line is on disk has bought nothing, and its successor knows. The disk may have
+  // been slow, so the epoch is asked for once more.
+  const begun = await fleet.report(key, { kind: 'calling' }, 'durable');
+  const isOnDisk = begun.kind === 'changed' && fleet.canStore;
+  if (!isOnDisk || (await guard.check()) !== 'mine') {
+    logger.warn({ name, pool, begun: begun.kind, isOnDisk }, 'rent_withheld');
+    await fleet.report(key, { kind: 'not-sent' }, 'lazy');
+    return;
+  }
   const outcome = await callProvider(intent, deps);
   deps.metrics.rents.inc({ outcome: outcome.kind });
   if (outcome.kind !== 'ambiguous') deps.facts.providerAnsweredMs = nowMs();

@@ -4,6 +4,7 @@ import { applyPlan } from './apply-plan.ts';
 import { decide } from './decide.ts';
 import { isEmptyPlan } from './plan.ts';
 import type { RentingPod } from './pod-state.ts';
+import { transition } from './pod-transition.ts';
 import { reloadRegistry } from './reload.ts';
 import type { World } from './world.ts';
 import { booting, listed, listing, memory, registry, serving, settings, T0, world } from './world-kit.ts';
@@ -148,5 +149,13 @@ describe('L8: a restart', () => {
       { key: 'b', asked: null },
       { key: 'c' },
     ]);
+  });
+
+  test('forgets_a_rent_that_was_decided_and_never_asked_for', () => {
+    const uncalled: RentingPod = { ...renting('a'), answer: 'uncalled' };
+    expect([...reloadRegistry([uncalled], T0)]).toEqual([]);
+    const called = transition(uncalled, { kind: 'calling' }, T0);
+    expect(called).toMatchObject({ legal: true, pod: { answer: 'pending' } });
+    expect(called.legal && transition(called.pod, { kind: 'calling' }, T0).legal).toBe(false);
   });
 });

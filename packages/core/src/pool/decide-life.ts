@@ -16,9 +16,11 @@ export const LIFE_STEPS = {
   found: decideFound,
   'look-up': (v) => ({
     event:
-      v.pod.state === 'renting' && v.pod.answer === 'pending' ? { kind: 'answer-lost' } : { kind: 'looked' },
+      v.pod.state === 'renting' && v.pod.answer !== 'ambiguous'
+        ? { kind: 'answer-lost' }
+        : { kind: 'looked' },
     reason: `whether ${v.pod.name} was bought is not known; its name is looked up`,
-    ...(v.pod.state === 'renting' && v.pod.answer === 'pending'
+    ...(v.pod.state === 'renting' && v.pod.answer !== 'ambiguous'
       ? {}
       : { effect: { kind: 'resolve' } as const }),
   }),

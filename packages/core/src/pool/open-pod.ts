@@ -25,7 +25,7 @@ export function openPod(
     answered: {},
     revision: 1,
     sinceMs: nowMs,
-    answer: 'pending',
+    answer: 'uncalled',
     nextLookMs: nowMs,
   };
 }

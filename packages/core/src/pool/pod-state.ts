@@ -35,8 +35,11 @@ export interface RentingPod extends PodCommon {
   readonly state: 'renting';
   readonly id: null;
   readonly sinceMs: number;
-  /** `ambiguous`: the call's answer is lost, so the name is looked up and nothing is rented in its place */
-  readonly answer: 'pending' | 'ambiguous';
+  /**
+   * `uncalled`: the paid call has not been begun, so that a controller that dies now has bought nothing. `ambiguous`: the
+   * call's answer is lost, so the name is looked up and nothing is rented in its place
+   */
+  readonly answer: 'uncalled' | 'pending' | 'ambiguous';
   readonly nextLookMs: number;
 }
 

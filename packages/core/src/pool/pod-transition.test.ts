@@ -11,6 +11,7 @@ const EVENTS: PodEvent[] = [
   { kind: 'created', id: 'id-other', url: null, priceUsdPerHour: null },
   { kind: 'create-refused', fault: 'account' },
   { kind: 'not-sent' },
+  { kind: 'calling' },
   { kind: 'answer-lost' },
   { kind: 'looked' },
   { kind: 'seen', atMs: T0, url: 'http://x:1', priceUsdPerHour: 1 },

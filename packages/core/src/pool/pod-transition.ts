@@ -16,7 +16,7 @@ export const LOOK_INTERVAL_MS = 10_000;
 export type Answered = Readonly<Record<string, number>>;
 
 /**
- * What can happen to a pod. The shell brings `created`, `create-refused`, `not-sent` and `answer-lost`, the outcomes of
+ * What can happen to a pod. The shell brings `calling`, `created`, `create-refused`, `not-sent` and `answer-lost`, the outcomes of
  * the paid call; all others are decided by `decide`.
  */
 export type PodEvent =
@@ -32,6 +32,8 @@ export type PodEvent =
   | { readonly kind: 'create-refused'; readonly fault: RefusalFault }
   /** the intent was given up before the call */
   | { readonly kind: 'not-sent' }
+  /** the paid call begins; on disk before it does */
+  | { readonly kind: 'calling' }
   /** time-out, 5xx or a cut connection: it may have been bought */
   | { readonly kind: 'answer-lost' }
   | { readonly kind: 'looked' }
@@ -107,6 +109,7 @@ const TABLE = {
       ...{ state: 'terminated', id: null, atMs: nowMs, why: 'refused', fault },
     }),
     'not-sent': (pod, _event, nowMs) => terminated(pod, 'not-sent', nowMs),
+    calling: (pod) => (pod.answer === 'uncalled' ? { ...pod, answer: 'pending' } : null),
     'answer-lost': (pod, _event, nowMs) => ({ ...pod, answer: 'ambiguous', nextLookMs: nowMs }),
     looked: (pod, _event, nowMs) => ({ ...pod, nextLookMs: nowMs + LOOK_INTERVAL_MS }),
     gone: (pod, event, nowMs) => terminated(pod, event.why, nowMs),

@@ -10,7 +10,8 @@ import type { Registry } from './world.ts';
 export function reloadRegistry(pods: Iterable<Pod>, nowMs: number): Registry {
   let registry: Registry = new Map();
   for (const pod of pods) {
-    if (pod.state === 'terminated') continue;
+    // What was decided and never asked for is decided anew.
+    if (pod.state === 'terminated' || (pod.state === 'renting' && pod.answer === 'uncalled')) continue;
     registry = enterRegistry(registry, reload(pod, nowMs), nowMs).registry;
   }
   return registry;
