@@ -1,4 +1,5 @@
 import { type Config, formatBytes, formatDuration, type Pool } from '@pagefleet/contract';
+import { checkMoney } from './check-money.ts';
 import type { ConfigIssue } from './config-issue.ts';
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
@@ -27,6 +28,7 @@ export function checkConfig(config: Config): Contradiction[] {
     ...checkNames(config),
     ...checkFallbacks(config),
     ...checkSums(config),
+    ...checkMoney(config),
     ...checkStateDir(config),
   ];
 }
