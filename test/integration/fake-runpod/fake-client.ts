@@ -3,7 +3,7 @@ import { afterEach } from 'vitest';
 
 export const A40 = 'NVIDIA A40';
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Answered {
   readonly body: Json;
 }
 
-export interface Json {
+interface Json {
   readonly [name: string]: Json;
 }
 

@@ -89,31 +89,41 @@ async function makeFolder(): Promise<string> {
 }
 
 describe('pods of the fake RunPod that are real gateways', () => {
-  it('it_answers_under_the_id_that_runpod_gave_it_and_ends_with_its_pod', async () => {
+  it('it_answers_under_the_id_that_runpod_gave_it_again_after_a_stop_and_ends_with_its_pod', async () => {
     const client = await startClient({ speed: 1, knobs: QUICK });
     const id = await rentGateway(client);
     expect((await until('the gateway answers', () => health(client.fake, id))).podId).toBe(id);
+    const first = client.fake.pod(id)?.process?.pid;
+    await client.v2('POST', `/pods/${id}/action`, { action: 'stop' });
+    await client.v2('POST', `/pods/${id}/action`, { action: 'start' });
+    await until('another process answers', async () => {
+      const pid = client.fake.pod(id)?.process?.pid;
+      return pid !== undefined && pid !== first && (await health(client.fake, id)) !== null;
+    });
     const { process } = client.fake.pod(id) ?? {};
     expect(await client.v2('DELETE', `/pods/${id}`)).toMatchObject({ status: 204 });
     await until('its process is gone', async () => process != null && !(await isSameProcess(process)));
   });
 
-  it('a_gateway_that_ends_itself_leaves_a_pod_that_says_running_and_bills', async () => {
+  it('an_abandoned_gateway_removes_its_pod_if_it_was_told_how_and_otherwise_leaves_one_that_bills (R-044)', async () => {
     const client = await startClient({ speed: 1, knobs: QUICK });
-    const id = await rentGateway(client, podEnv({ deadManMs: 1_000 }));
-    await until('the gateway answers', () => health(client.fake, id));
-    await until('the container is down', () => client.fake.pod(id)?.containerExitedAtMs != null);
-    expect((await client.v2('GET', `/pods/${id}`)).body).toMatchObject({ status: 'RUNNING', runtime: null });
-    expect(client.fake.ledger()[0]?.toMs).toBeNull();
-  });
-
-  it('an_abandoned_gateway_removes_its_own_pod_with_the_key_of_its_environment (R-044)', async () => {
-    const client = await startClient({ speed: 1, knobs: QUICK });
-    const { restV2Url, graphqlUrl } = client.fake;
-    const env = podEnv({ deadManMs: 1_000, removal: 'runpod', apiUrl: restV2Url, graphqlUrl });
-    const id = await rentGateway(client, env);
-    await until('the pod is gone', () => client.fake.pod(id)?.state === 'terminated');
-    expect(client.fake.ledger()[0]?.toMs).not.toBeNull();
+    const { restV2Url: apiUrl, graphqlUrl } = client.fake;
+    const [mute, told] = await Promise.all([
+      rentGateway(client, podEnv({ deadManMs: 1_000 })),
+      rentGateway(client, podEnv({ deadManMs: 1_000, removal: 'runpod', apiUrl, graphqlUrl })),
+    ]);
+    await until('the pod is gone', () => client.fake.pod(told)?.state === 'terminated');
+    await until('the container is down', () => client.fake.pod(mute)?.containerExitedAtMs != null);
+    expect((await client.v2('GET', `/pods/${mute}`)).body).toMatchObject({
+      status: 'RUNNING',
+      runtime: null,
+    });
+    expect(client.fake.ledger().map(({ podId, toMs }) => [podId, toMs === null])).toEqual(
+      expect.arrayContaining([
+        [mute, true],
+        [told, false],
+      ]),
+    );
   });
 
   it('it_outlives_the_fake_and_is_found_again_with_everything_that_was_rented', async () => {

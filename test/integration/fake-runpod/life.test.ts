@@ -98,6 +98,16 @@ describe('the boot of a pod of the fake RunPod (contract section 9, 3)', () => {
     expect((await read(client, id)).runtime).not.toBeNull();
   });
 
+  it('a_stopped_pod_can_go_on_showing_its_old_runtime_and_v2_can_be_without_the_internal_port', async () => {
+    const client = await startClient({ knobs: { staleRuntime: true, internalPort: false } });
+    const id = await rent(client);
+    await client.fake.advance(BOOT_MS);
+    await client.v2('POST', `/pods/${id}/action`, { action: 'stop' });
+    const { status, runtime } = await read(client, id);
+    expect(status).toBe('EXITED');
+    expect(runtime?.ports.map((port) => port.private)).toEqual([8000, 8001]);
+  });
+
   it('v2_can_say_provisioning_and_starting_as_its_description_promises', async () => {
     const client = await startClient({ knobs: { pod: { honestStatus: true } } });
     const id = await rent(client);
