@@ -1,12 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROOF_HEADERS } from '@pagefleet/contract';
-import type { ListedPod, Provider, RentRequest } from '@pagefleet/providers';
+import type { OfferBook } from '@pagefleet/core';
+import type { ListedPod, Provider, RentedMachine, RentRequest } from '@pagefleet/providers';
 import { makeProof } from '@pagefleet/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 /** One account of a provider, and the ways in which renting from it can go wrong. */
 export interface ProviderAccount {
+  /** how long a pod may take until it serves; 30 s if left out */
+  readonly bootTimeoutMs?: number;
+  /** what is asked for, given what the provider offers; null where nothing is chosen */
+  machineFrom(book: OfferBook | null): RentedMachine | null;
   /** another renter with the same account: a second controller, a command line */
   open(): Provider;
   /** a renter whose rents the provider refuses */
@@ -30,11 +35,52 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
   afterEach(() => account.close());
 
   describe(`the provider ${name}`, () => {
+    const newRequest = async () => rentRequest(account.machineFrom(await provider.offers()));
+
+    it('offers_have_a_price_and_there_are_none_where_nothing_costs_anything (R-052)', async () => {
+      const book = await provider.offers();
+      if (provider.free) return expect(book).toBeNull();
+      expect(book?.offers.length).toBeGreaterThan(0);
+      expect(Math.abs((book?.atMs ?? 0) - Date.now())).toBeLessThan(60_000);
+      for (const offer of book?.offers ?? []) {
+        expect(offer.priceUsdPerHour).toBeGreaterThan(0);
+        expect(offer.memoryGb).toBeGreaterThan(0);
+      }
+      const keys = book?.offers.map(({ card, cloud, spot }) => `${card}/${cloud}/${spot}`);
+      expect(new Set(keys).size).toBe(keys?.length);
+    });
+
+    it('a_rented_pod_tells_its_price_and_what_it_was_rented_as (R-050, R-052)', async () => {
+      const request = await newRequest();
+      const pod = await rent(provider, request);
+      const [listed] = await provider.list();
+      const offer = request.machine?.offer;
+      expect(listed?.priceUsdPerHour).toBe(pod.priceUsdPerHour);
+      if (provider.free) expect(pod.priceUsdPerHour).toBe(0);
+      else expect(pod.priceUsdPerHour).toBeCloseTo(offer?.priceUsdPerHour ?? 0, 6);
+      expect(listed).toMatchObject({ card: offer?.card ?? null, cloud: offer?.cloud ?? null });
+    });
+
+    it('what_is_used_of_its_APIs_is_told_and_free_ones_bill_nothing (R-061)', async () => {
+      const before = Date.now();
+      await rent(provider, await newRequest());
+      const usage = provider.usage();
+      if (provider.free) expect(usage).toEqual([]);
+      else expect(usage.reduce((sum, { callsLastHour }) => sum + callsLastHour, 0)).toBeGreaterThan(0);
+      for (const api of usage) expect(api).toMatchObject({ overBudget: false, bannedUntilMs: null });
+      const bills = await provider.billed(before);
+      if (provider.free) expect(bills).toBeNull();
+      for (const { usd, fromMs, untilMs } of bills ?? []) {
+        expect(usd).toBeGreaterThanOrEqual(0);
+        expect(untilMs).toBeGreaterThan(fromMs);
+      }
+    });
+
     it('a_rented_pod_is_listed_serves_and_after_its_end_is_absent_from_two_listings', async () => {
-      const request = rentRequest();
+      const request = await newRequest();
       const pod = await rent(provider, request);
       expect(pod).toMatchObject({ name: request.mark.name, mark: request.mark });
-      const serving = await untilServing(provider, pod.id);
+      const serving = await untilServing(provider, pod.id, account.bootTimeoutMs);
       expect(serving).toMatchObject({ id: pod.id, name: pod.name, mark: request.mark, status: 'running' });
       expect(serving.createdAtMs).toBe(pod.createdAtMs);
       expect(await probe(serving, request)).toBe(200);
@@ -45,24 +91,24 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
     });
 
     it('a_pod_outlives_whoever_rented_it_and_another_finds_and_ends_it', async () => {
-      const request = rentRequest();
+      const request = await newRequest();
       await account.rentAndDie(request);
       const [pod] = await provider.list();
       expect(pod).toMatchObject({ name: request.mark.name, mark: request.mark });
-      const serving = await untilServing(provider, pod?.id ?? '');
+      const serving = await untilServing(provider, pod?.id ?? '', account.bootTimeoutMs);
       expect(await probe(serving, request)).toBe(200);
       await provider.terminate(serving.id);
       await untilGone(provider, serving.id);
     });
 
     it('a_refused_rent_gives_a_reason_and_leaves_nothing', async () => {
-      const outcome = await account.openRefusing().rent(rentRequest());
+      const outcome = await account.openRefusing().rent(await newRequest());
       expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/\w/) });
       expect(await idsOf(provider)).toEqual([]);
     });
 
     it('a_rent_whose_answer_was_lost_is_found_by_its_name', async () => {
-      const request = rentRequest();
+      const request = await newRequest();
       expect(await account.openLosingAnswers().rent(request)).toMatchObject({ kind: 'ambiguous' });
       const found = (await provider.list()).filter((pod) => pod.name === request.mark.name);
       expect(found).toHaveLength(1);
@@ -72,7 +118,7 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
     });
 
     it('pods_rented_at_once_have_ids_of_their_own_and_every_listing_has_them_all', async () => {
-      const requests = [rentRequest(), rentRequest(), rentRequest()];
+      const requests = [await newRequest(), await newRequest(), await newRequest()];
       const pods = await Promise.all(requests.map((request) => rent(provider, request)));
       const ids = pods.map((pod) => pod.id).sort();
       expect(new Set(ids).size).toBe(3);
@@ -84,7 +130,7 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
     });
 
     it('an_end_may_be_asked_for_twice_at_once_and_by_others_and_also_when_the_pod_is_gone', async () => {
-      const { id } = await rent(provider, rentRequest());
+      const { id } = await rent(provider, await newRequest());
       await Promise.all([provider.terminate(id), provider.terminate(id), account.open().terminate(id)]);
       await untilGone(provider, id);
       await provider.terminate(id);
@@ -92,14 +138,14 @@ export function providerConformance(name: string, openAccount: () => Promise<Pro
     });
 
     it('no_listing_shows_a_token', async () => {
-      const request = rentRequest();
+      const request = await newRequest();
       await rent(provider, request);
       expect(JSON.stringify(await provider.list())).not.toContain(request.settings.token);
     });
   });
 }
 
-export function rentRequest(): RentRequest {
+export function rentRequest(machine: RentedMachine | null = null): RentRequest {
   return {
     mark: {
       clusterId: 'cluster-1',
@@ -109,7 +155,7 @@ export function rentRequest(): RentRequest {
       name: `test-ocr-${randomUUID().slice(0, 8)}`,
       width: 2,
       configHash: 'hash',
-      spot: false,
+      spot: machine?.offer.spot ?? false,
     },
     settings: {
       token: randomBytes(32).toString('hex'),
@@ -132,7 +178,7 @@ export function rentRequest(): RentRequest {
       fatalStallMs: 60_000,
       logLevel: 'info',
     },
-    machine: null,
+    machine,
   };
 }
 
@@ -143,11 +189,12 @@ export async function rent(provider: Provider, request: RentRequest): Promise<Li
 }
 
 /** Listed with an address, and something answers there. */
-export async function untilServing(provider: Provider, id: string): Promise<ListedPod> {
+export async function untilServing(provider: Provider, id: string, timeoutMs = 30_000): Promise<ListedPod> {
+  const lookMs = timeoutMs / 600;
   for (let n = 0; n < 600; n += 1) {
     const pod = (await provider.list()).find((listed) => listed.id === id);
     if (pod?.url && (await fetch(`${pod.url}/healthz`).catch(() => null))) return pod;
-    await sleep(50);
+    await sleep(lookMs);
   }
   throw new Error(`pod ${id} does not serve`);
 }

@@ -24,6 +24,7 @@ export async function openLocalAccount(): Promise<LocalAccount> {
 
   return {
     accountDir,
+    machineFrom: () => null,
     open,
     openRefusing: () => createLocalProvider({ ...common, nodeBinary: join(folder, 'no-such-node') }),
     openLosingAnswers: () =>

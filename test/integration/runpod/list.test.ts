@@ -47,6 +47,18 @@ describe('a listing of the account', () => {
     expect(idsOf(await provider.list())).toEqual(ids);
   });
 
+  it('has_all_1500_pods_of_three_pages (must show)', async () => {
+    const account = await openRunpod({ knobs: { maxPageSize: 500 } });
+    const provider = account.open();
+    await provider.rent(order());
+    const [one] = account.fake.pods();
+    if (one === undefined) throw new Error('nothing was rented');
+    const { pods } = account.fake.account;
+    for (let n = 1; n < 1_500; n += 1) pods.set(`copy${n}`, { ...one, id: `copy${n}` });
+    expect(idsOf(await provider.list())).toEqual([...pods.keys()].sort());
+    expect(callsOf(account, REST)).toBe(3);
+  });
+
   it('fails_when_its_second_page_does_and_GraphQL_cannot_answer_either (R-063)', async () => {
     const account = await openRunpod({ knobs: { maxPageSize: 2 } });
     await rentMany(account, 3);

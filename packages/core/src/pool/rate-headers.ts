@@ -41,12 +41,11 @@ function oldStyleWindow(window: RateWindow['window'], header: HeaderOf): RateWin
  * Every wait that a refusal (429) tells of, in milliseconds: `Retry-After`, `retryAfter` of the body (seconds both) and
  * the time until each empty window is full again (R-062).
  */
-export function toldWaitsMs(answer: { header: HeaderOf; body: unknown; nowMs: number }): number[] {
-  const { header, body, nowMs } = answer;
+export function toldWaitsMs({ header, body }: { header: HeaderOf; body: unknown }): number[] {
   const inBody = (body as { retryAfter?: unknown } | null | undefined)?.retryAfter;
   const waits = [
-    parseRetryAfterMs(header('retry-after'), nowMs),
-    parseRetryAfterMs(typeof inBody === 'number' ? String(inBody) : inBody, nowMs),
+    parseSecondsMs(header('retry-after')),
+    parseSecondsMs(typeof inBody === 'number' ? String(inBody) : inBody),
     ...parseRateWindows(header).map(({ remaining, resetMs }) => (remaining <= 0 ? resetMs : null)),
   ];
   return waits.filter((wait) => wait !== null);
@@ -61,12 +60,10 @@ export function untoldWaitMs(windows: readonly RateWindow[], nowMs: number): num
   return (empty.includes('hour') ? WINDOW_SECONDS.hour : WINDOW_SECONDS.minute) * SECOND_MS;
 }
 
-function parseRetryAfterMs(value: unknown, nowMs: number): number | null {
-  if (typeof value !== 'string') return null;
-  const text = value.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * SECOND_MS;
-  const atMs = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+/** Both APIs tell whole seconds; a date, which HTTP would allow, is no wait. */
+function parseSecondsMs(value: unknown): number | null {
+  const text = typeof value === 'string' ? value.trim() : '';
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) * SECOND_MS : null;
 }
 
 function parseCount(text: string | undefined): number | null {

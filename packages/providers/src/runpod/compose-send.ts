@@ -45,7 +45,7 @@ function withBan(send: Send, { api, meters, logger, clock }: SendOptions): Send 
     meters.note(api, windows);
     if (status === 429) {
       const nowMs = clock.nowMs();
-      const waitMs = banMs(toldWaitsMs({ header, body, nowMs }), untoldWaitMs(windows, nowMs));
+      const waitMs = banMs(toldWaitsMs({ header, body }), untoldWaitMs(windows, nowMs));
       logger.warn({ api, operation: call.operation, waitMs }, 'runpod_banned');
       await meters.ban(api, nowMs + waitMs);
     }
