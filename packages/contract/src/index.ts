@@ -6,6 +6,7 @@ export { type Config, ConfigSchema, type Pool, type WrittenConfig } from './conf
 export * from './duration.ts';
 export * from './errors.ts';
 export * from './http/fleet.ts';
+export * from './http/lease.ts';
 export * from './http/ocr.ts';
 export * from './pod/gateway-api.ts';
 export * from './pod/pod-env.ts';

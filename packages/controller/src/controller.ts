@@ -9,6 +9,7 @@ import { downFleet } from './down-fleet.ts';
 import { Fleet } from './fleet.ts';
 import { ForwardingChild } from './forward/forwarding-child.ts';
 import type { DownRequest } from './http/down-route.ts';
+import { createLeaseDesk, type LeaseDesk } from './leases/lease-desk.ts';
 import { createMetrics } from './metrics.ts';
 import { createCalendar } from './money/calendar.ts';
 import type { SwapOutcome } from './nginx/generations.ts';
@@ -49,6 +50,7 @@ export class Controller {
   readonly #slices: EpochSlices;
   readonly #metrics = createMetrics();
   readonly #stops: (() => void)[] = [];
+  readonly #leases: LeaseDesk;
   readonly #status: () => Promise<FleetStatus>;
   #lastConnectedMs: number | null = null;
 
@@ -107,15 +109,25 @@ export class Controller {
       logger,
       onOpened: () => this.#renter.requestPass(),
     });
+    this.#leases = createLeaseDesk({
+      ...{ fleet, logger, nowMs: Date.now },
+      world: () => this.#renter.world(),
+      requestPass: () => this.#renter.requestPass(),
+    });
     this.#status = createStatusReader({
       ...{ cluster, facts, notes, prober: this.#prober },
       registry: () => fleet.registry.pods,
+      money: fleet.money,
       epoch: () => guard.epoch(),
       newestRev: (bootId) => this.#slices.newestRev(bootId),
       tokenOf: tokens.tokenOf,
       bus: () => ({ connected: bus.connected(), lastConnectedMs: this.#lastConnectedMs }),
       nowMs: Date.now,
     });
+  }
+
+  get leases(): LeaseDesk {
+    return this.#leases;
   }
 
   status(): Promise<FleetStatus> {

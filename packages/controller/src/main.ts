@@ -45,6 +45,7 @@ async function main(): Promise<void> {
     logger,
     authorise: createAuthorise({ config, operatorTokenFile: cluster.operatorTokenFile }),
     status: () => running().status(),
+    leases: () => running().leases,
     plan: () => running().plan(),
     health: () => running().health(),
     metrics: () => running().metrics(),

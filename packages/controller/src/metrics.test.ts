@@ -2,7 +2,11 @@ import type { Config } from '@pagefleet/contract';
 import { mergeReports, NO_LISTING } from '@pagefleet/core';
 import { expect, test } from 'vitest';
 import { createMetrics } from './metrics.ts';
+import { UTC_CALENDAR } from './money/calendar.ts';
+import { NO_MONEY } from './money/money-state.ts';
 import { buildStatus, type StatusInput } from './status/build-status.ts';
+
+const MONEY = { usdPerHour: 2, usdPerDay: 0, hardUsdPerHour: 0, hardUsdPerDay: 0, timeZone: 'UTC' };
 
 type WorkerRow = StatusInput['workers'][number];
 
@@ -20,7 +24,8 @@ function worker(number: number, bytes: { memory: number; spool: number } | null)
 function statusOf(workers: WorkerRow[]) {
   return buildStatus({
     ...{ nowMs: 0, clusterId: 'us', epoch: 1, registry: new Map(), listing: NO_LISTING, caps: null },
-    config: { cluster: 'c', pools: [] } as unknown as Config,
+    config: { cluster: 'c', pools: [], money: MONEY } as unknown as Config,
+    ...{ money: NO_MONEY, today: UTC_CALENDAR.dayAt(0) },
     reports: mergeReports([], { nowMs: 0, epoch: 1, alive: [] }),
     ...{ workers, probes: new Map(), health: new Map(), reasons: new Map(), alarms: [], degraded: [] },
   });
@@ -37,4 +42,18 @@ test('bytes_held_are_shown_for_each_worker_that_reports, old and new process of 
     'pagefleet_worker_bytes_spooled{worker="0"} 300',
   ]);
   expect(await metrics.render(statusOf([]))).not.toMatch(/^pagefleet_worker_bytes/m);
+});
+
+test('money_is_a_metric: what is left of a limit that is set, and the share of boots (R-050, R-051)', async () => {
+  const text = (await createMetrics().render(statusOf([]))).replaceAll('program="controller"', '');
+  expect(text).toMatch(/^pagefleet_budget_left_usd\{per="hour",\} 2$/m);
+  expect(text).not.toMatch(/per="day"/);
+  for (const name of [
+    'live_booting_share',
+    'spend_today_usd',
+    'spend_month_usd',
+    'booting_today_usd',
+    'leases',
+  ])
+    expect(text, name).toMatch(new RegExp(`^pagefleet_${name}\\{?\\}? 0$`, 'm'));
 });

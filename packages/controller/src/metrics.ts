@@ -30,7 +30,9 @@ const SUMMARY_FIELDS = [
   'live_hourly_serving_usd',
   'live_hourly_booting_usd',
   'live_hourly_quarantined_usd',
+  'live_booting_share',
   'spend_today_usd',
+  'spend_month_usd',
   'pages_in_flight',
   'pages_waiting',
   'pages_per_second',
@@ -45,6 +47,9 @@ const POOL_FIELDS = [
   'unsplit',
   'refused',
   'pages_per_second',
+  'live_hourly_usd',
+  'spend_today_usd',
+  'spend_month_usd',
 ] as const satisfies readonly (keyof PoolStatus)[];
 
 const WORKER_FIELDS = [
@@ -82,6 +87,13 @@ export function createMetrics(): ControllerMetrics {
       gauge(`pagefleet_worker_${field}`, `workers[].${field}; absent until it reports.`, ['worker']),
     ]),
   );
+  const leases = gauge('pagefleet_leases', 'Leases that clients hold.', []);
+  const booting = gauge(
+    'pagefleet_booting_today_usd',
+    'money.booting_today_usd: of it, pods that booted.',
+    [],
+  );
+  const left = gauge('pagefleet_budget_left_usd', 'money.per_hour and per_day: what is left.', ['per']);
   const degraded = gauge('pagefleet_degraded_sources', 'Sources whose values are old.', []);
   const alarms = gauge('pagefleet_alarms', 'Alarms that stand.', []);
   const epoch = gauge('pagefleet_epoch', 'The number of the controller in charge.', []);
@@ -100,6 +112,14 @@ export function createMetrics(): ControllerMetrics {
         if (value !== null) metric.inc({ worker: String(one.worker) }, value);
       }
     }
+    leases.set(status.leases.length);
+    booting.set(status.money.booting_today_usd);
+    left.reset();
+    for (const [per, one] of [
+      ['hour', status.money.per_hour] as const,
+      ['day', status.money.per_day] as const,
+    ])
+      if (one !== null) left.set({ per }, one.left_usd);
     degraded.set(status.degraded.length);
     alarms.set(status.alarms.length);
     epoch.set(status.epoch);

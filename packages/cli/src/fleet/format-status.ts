@@ -1,4 +1,4 @@
-import type { FleetStatus } from '@pagefleet/contract';
+import type { BudgetStatus, FleetStatus } from '@pagefleet/contract';
 import { formatTable } from '../terminal/table.ts';
 
 /** The snapshot as a person reads it: money and pages first, then pools, pods and workers, then what is wrong. */
@@ -7,17 +7,48 @@ export function formatStatus(status: FleetStatus): string {
   const head = [
     `cluster ${status.cluster}   ${status.at}`,
     `pods   ${summary.pods_ready} ready, ${summary.pods_booting} booting, ${summary.pods_quarantined} set aside, ${summary.pods_draining} draining`,
-    `money  ${usd(summary.live_hourly_usd)}/h now, ${usd(summary.spend_today_usd)} today`,
+    ...moneyLines(status),
     `pages  ${summary.pages_in_flight} in flight, ${summary.pages_waiting} waiting, ${summary.pages_per_second.toFixed(2)} finished a second (last minute)`,
   ].join('\n');
-  return [head, poolTable(status), podTable(status), workerTable(status), troubles(status)]
+  return [
+    head,
+    poolTable(status),
+    leaseTable(status),
+    podTable(status),
+    workerTable(status),
+    troubles(status),
+  ]
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
+function moneyLines({ summary, money }: FleetStatus): string[] {
+  const parts = [
+    `${usd(summary.live_hourly_serving_usd)} serving`,
+    `${usd(summary.live_hourly_booting_usd)} booting`,
+    `${usd(summary.live_hourly_quarantined_usd)} set aside`,
+  ].join(', ');
+  const { spend_today_usd: today, spend_month_usd: month } = summary;
+  const open = money.open_today_usd >= 0.005 ? ` and up to ${usd(money.open_today_usd)} not counted yet` : '';
+  const lines = [
+    `money  ${usd(summary.live_hourly_usd)}/h now (${parts})`,
+    `spent  ${usd(today)} today${open}, ${usd(month)} this month (boots: ${usd(money.booting_today_usd)} today)`,
+  ];
+  const { per_hour: hour, per_day: day } = money;
+  const limits = [limitOf(hour, '/h'), limitOf(day, ' today')].filter((part) => part !== '');
+  if (limits.length > 0) lines.push(`limits ${limits.join(', ')}`);
+  return lines;
+}
+
+function limitOf(budget: BudgetStatus | null, unit: string): string {
+  if (budget === null) return '';
+  const hard = budget.hard_usd > budget.soft_usd ? `, drains at ${usd(budget.hard_usd)}` : '';
+  return `${usd(budget.left_usd)}${unit} left of ${usd(budget.soft_usd)}${hard}`;
+}
+
 function poolTable({ pools }: FleetStatus): string {
   return formatTable(
-    ['POOL', 'ENGINE', 'FLOOR', 'CAP', 'BOUND BY', 'IN FLIGHT', 'WAITING', 'PAGES/S'],
+    ['POOL', 'ENGINE', 'FLOOR', 'CAP', 'BOUND BY', 'IN FLIGHT', 'WAITING', 'PAGES/S', '$ TODAY'],
     pools.map((pool) => [
       pool.name,
       `${pool.provider}/${pool.engine}`,
@@ -27,6 +58,23 @@ function poolTable({ pools }: FleetStatus): string {
       String(pool.in_flight),
       String(pool.waiting + pool.unsplit),
       pool.pages_per_second.toFixed(2),
+      pool.spend_today_usd.toFixed(2),
+    ]),
+  );
+}
+
+function leaseTable({ leases }: FleetStatus): string {
+  if (leases.length === 0) return '';
+  return formatTable(
+    ['LEASE', 'OF', 'POOL', 'PODS', 'MAX PODS', 'CARDS', 'EXPIRES'],
+    leases.map((lease) => [
+      lease.lease,
+      lease.owner,
+      lease.pool,
+      String(lease.pods),
+      lease.max_pods === null ? '' : String(lease.max_pods),
+      lease.gpu_types?.join(', ') ?? '',
+      ageOf(lease.expires_in_s),
     ]),
   );
 }

@@ -1,3 +1,5 @@
+import type { LeaseStatus } from './lease.ts';
+
 /** `GET /v1/fleet/status`, also `/v1/runpod/status`. Names are contract (R-093): they are never renamed. */
 export interface FleetStatus {
   cluster: string;
@@ -12,7 +14,10 @@ export interface FleetStatus {
     live_hourly_serving_usd: number;
     live_hourly_booting_usd: number;
     live_hourly_quarantined_usd: number;
+    /** of live_hourly_usd, from 0 to 1 */
+    live_booting_share: number;
     spend_today_usd: number;
+    spend_month_usd: number;
     pages_in_flight: number;
     pages_waiting: number;
     pages_per_second: number;
@@ -20,6 +25,9 @@ export interface FleetStatus {
   pools: PoolStatus[];
   pods: PodStatus[];
   workers: WorkerStatus[];
+  money: MoneyStatus;
+  /** clients see their own, operators all */
+  leases: LeaseStatus[];
   /** sources that were late: their values are the last known ones, with their age (R-090) */
   degraded: { source: string; ageMs: number | null; reason: string }[];
   alarms: { code: string; message: string; sinceMs: number }[];
@@ -44,6 +52,35 @@ export interface PoolStatus {
   unsplit: number;
   refused: number;
   pages_per_second: number;
+  live_hourly_usd: number;
+  spend_today_usd: number;
+  spend_month_usd: number;
+}
+
+/** What was spent, by the ledger, and what may be (R-051). Days and months are those of `money.time_zone`. */
+export interface MoneyStatus {
+  day: string;
+  time_zone: string;
+  /** false = lines of today were lost on disk: nothing that costs money is rented before tomorrow */
+  known: boolean;
+  /** what today may have cost beyond spend_today_usd: up to the last listing is counted, the rest is open */
+  open_today_usd: number;
+  booting_today_usd: number;
+  booting_month_usd: number;
+  /** null = not set */
+  per_hour: BudgetStatus | null;
+  per_day: BudgetStatus | null;
+  /** for whom pods were kept */
+  leases: { lease: string; owner: string; today_usd: number; month_usd: number }[];
+  /** what the provider's bills added to what was counted, newest last */
+  corrections: { pod: string; pool: string; day: string; at: string; usd: number }[];
+}
+
+export interface BudgetStatus {
+  soft_usd: number;
+  hard_usd: number;
+  /** until nothing more is rented */
+  left_usd: number;
 }
 
 export type PodStateWord =

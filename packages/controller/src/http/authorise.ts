@@ -6,6 +6,16 @@ import type { FastifyRequest } from 'fastify';
 
 export type Role = 'client' | 'operator';
 
+export interface Caller {
+  /** of the API key; leases belong to it */
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** As the workers call those who need no key. */
+const ANYONE: Caller = { name: 'local', role: 'client' };
+const BY_TOKEN: Caller = { name: 'operator', role: 'operator' };
+
 interface AuthoriseOptions {
   readonly config: Config;
   readonly operatorTokenFile: string;
@@ -20,27 +30,29 @@ const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
  */
 export function createAuthorise(options: AuthoriseOptions) {
   const { config, operatorTokenFile } = options;
-  return async function authorise(request: FastifyRequest, wanted: Role): Promise<void> {
+  return async function authorise(request: FastifyRequest, wanted: Role): Promise<Caller> {
     refuseForeignBrowser(request, config);
     const token = bearerOf(request);
-    const role = await roleOf(token);
-    if (role === null) {
+    const caller = await callerOf(token);
+    if (caller === null) {
       throw new PagefleetError('unauthorized', 'send a known API key as `Authorization: Bearer …`');
     }
-    if (wanted === 'operator' && role !== 'operator') {
+    if (wanted === 'operator' && caller.role !== 'operator') {
       throw new PagefleetError(
         'forbidden',
         'this needs the operator’s token, which `pagefleet up` keeps in run/operator-token, or a key with the role operator',
       );
     }
+    return caller;
   };
 
-  async function roleOf(token: string | null): Promise<Role | null> {
-    if (token === null) return config.apiKeys.length === 0 ? 'client' : null;
+  async function callerOf(token: string | null): Promise<Caller | null> {
+    if (token === null) return config.apiKeys.length === 0 ? ANYONE : null;
     const operatorToken = await readFile(operatorTokenFile, 'utf8').catch(() => '');
-    if (operatorToken.trim() !== '' && constantTimeEqual(token, operatorToken.trim())) return 'operator';
+    if (operatorToken.trim() !== '' && constantTimeEqual(token, operatorToken.trim())) return BY_TOKEN;
     const digest = createHash('sha256').update(token).digest('hex');
-    return config.apiKeys.find((key) => constantTimeEqual(key.sha256, digest))?.role ?? null;
+    const key = config.apiKeys.find((one) => constantTimeEqual(one.sha256, digest));
+    return key === undefined ? null : { name: key.name, role: key.role };
   }
 }
 

@@ -26,10 +26,3 @@ export async function requireJson(request: FastifyRequest): Promise<void> {
     { details: { param: 'Content-Type' } },
   );
 }
-
-/** The same where there may be no body at all. */
-export async function requireJsonIfAny(request: FastifyRequest): Promise<void> {
-  const { headers } = request;
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (hasBody || headers['content-type'] !== undefined) await requireJson(request);
-}

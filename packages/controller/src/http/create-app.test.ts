@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config, FleetPlan, FleetStatus } from '@pagefleet/contract';
+import type { Config, FleetPlan, FleetStatus, ScaleReply, ScaleRequest } from '@pagefleet/contract';
 import { afterAll, describe, expect, test } from 'vitest';
 import { quietLogger } from '../test-kit/quiet-logger.ts';
-import { createAuthorise } from './authorise.ts';
+import { type Caller, createAuthorise } from './authorise.ts';
 import { createControllerApp } from './create-app.ts';
 import type { DownRequest } from './down-route.ts';
 
@@ -22,13 +22,31 @@ const KEYS = [
   { name: 'o', sha256: sha256(OPERATOR_KEY), role: 'operator' },
 ];
 
+const STATUS = {
+  cluster: 'c',
+  leases: [{ owner: 'c' }, { owner: 'other' }],
+  money: { leases: [{ owner: 'c' }, { owner: 'other' }] },
+} as FleetStatus;
+
 function appWith(apiKeys: unknown[] = []) {
   const downs: DownRequest[] = [];
+  const scales: [Caller, ScaleRequest | string][] = [];
   const config = { apiKeys, listen: { host: '127.0.0.1', port: 8_080 } } as unknown as Config;
   const built = createControllerApp({
     logger: quietLogger().logger,
     authorise: createAuthorise({ config, operatorTokenFile: join(folder, 'operator-token') }),
-    status: async () => ({ cluster: 'c' }) as FleetStatus,
+    status: async () => STATUS,
+    leases: () => ({
+      async scale(caller, body) {
+        scales.push([caller, body]);
+        return { lease: 'l1' } as ScaleReply;
+      },
+      async release(caller, lease) {
+        scales.push([caller, lease]);
+        return { lease: 'l1', released: true } as ScaleReply;
+      },
+      list: (caller) => STATUS.leases.filter(({ owner }) => owner === caller.name),
+    }),
     plan: async () => ({ reasons: ['because'] }) as unknown as FleetPlan,
     health: () => ({ status: 'ok' }),
     metrics: async () => ({ contentType: 'text/plain', text: 'pagefleet_pods_ready 1\n' }),
@@ -41,7 +59,7 @@ function appWith(apiKeys: unknown[] = []) {
       })();
     },
   });
-  return { ...built, downs };
+  return { ...built, downs, scales };
 }
 
 const HERE = { host: '127.0.0.1:8080' };
@@ -134,13 +152,70 @@ describe('without api keys', () => {
     expect(downs).toEqual([{ keepPods: false, drainTimeoutMs: 500 }]);
   });
 
-  test('what_this_build_cannot_do_says_so', async () => {
-    const answer = await app.inject({ method: 'POST', url: '/v1/fleet/scale', headers: HERE });
-    expect(answer.statusCode).toBe(501);
-    expect(answer.json()).toMatchObject({ object: 'error', code: 'unsupported' });
+  test('a_method_that_a_path_does_not_have_is_said', async () => {
     expect((await app.inject({ method: 'DELETE', url: '/v1/fleet/status', headers: HERE })).statusCode).toBe(
       405,
     );
+  });
+});
+
+describe.each(['/v1/fleet/scale', '/v1/runpod/scale'])('R-053: %s', (url) => {
+  const { app, ready, scales } = appWith(KEYS);
+  ready();
+  const send = (payload: object, key = CLIENT_KEY) =>
+    app.inject({ method: 'POST', url, payload, headers: bearer(key) });
+
+  test('a_lease_is_taken_listed_and_released_under_the_name_of_the_key', async () => {
+    const body = {
+      pods: 8,
+      max_pods: 32,
+      gpu_types: ['A40'],
+      require: 'fleet',
+      ttl_s: 600,
+      lease: 'l1',
+      name: 'x',
+    };
+    expect((await send({ ...body, pool: 'ocr' })).json()).toEqual({ lease: 'l1' });
+    expect((await send({ max_pods: null, gpu_types: null, require: null }, OPERATOR_KEY)).statusCode).toBe(
+      200,
+    );
+    expect((await app.inject({ url, headers: bearer(CLIENT_KEY) })).json()).toEqual({
+      leases: [{ owner: 'c' }],
+    });
+    const gone = await app.inject({ method: 'DELETE', url: `${url}/l1`, headers: bearer(CLIENT_KEY) });
+    expect(gone.json()).toEqual({ lease: 'l1', released: true });
+    expect(scales).toEqual([
+      [
+        { name: 'c', role: 'client' },
+        { ...body, pool: 'ocr' },
+      ],
+      [
+        { name: 'o', role: 'operator' },
+        { max_pods: null, gpu_types: null, require: null },
+      ],
+      [{ name: 'c', role: 'client' }, 'l1'],
+    ]);
+  });
+
+  test.each([
+    [{ max_podz: 4 }, 'max_podz'],
+    [{ pods: '8' }, 'pods'],
+    [{ pods: -1 }, 'pods'],
+    [{ pods: 1.5 }, 'pods'],
+    [{ require: 'fleat' }, 'require'],
+    [{ ttl_s: 0 }, 'ttl_s'],
+    [{ gpu_types: [] }, 'gpu_types'],
+  ])('the body %j is refused by the name of its fault', async (body, param) => {
+    const answer = await send(body);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().param).toContain(param);
+  });
+
+  test('nobody_without_a_key_takes_lists_or_releases_one', async () => {
+    for (const method of ['POST', 'GET', 'DELETE'] as const) {
+      const path = method === 'DELETE' ? `${url}/l1` : url;
+      expect((await app.inject({ method, url: path, headers: HERE })).statusCode).toBe(401);
+    }
   });
 });
 
@@ -203,6 +278,15 @@ describe('with api keys', () => {
   ready();
   const code = async (url: string, headers: Record<string, string>) =>
     (await app.inject({ url, headers })).statusCode;
+
+  test('a_client_sees_its_own_leases_in_the_status_and_an_operator_all', async () => {
+    const see = async (key: string) =>
+      (await app.inject({ url: '/v1/fleet/status', headers: bearer(key) })).json();
+    const own = [{ owner: 'c' }];
+    expect(await see(CLIENT_KEY)).toMatchObject({ leases: own, money: { leases: own } });
+    expect((await see(CLIENT_KEY)).leases).toHaveLength(1);
+    expect((await see(OPERATOR_KEY)).leases).toHaveLength(2);
+  });
 
   test('each_key_acts_in_its_role_and_nobody_without_one', async () => {
     expect(await code('/v1/fleet/status', HERE)).toBe(401);

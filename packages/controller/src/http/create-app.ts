@@ -1,14 +1,17 @@
-import { type FleetPlan, type FleetStatus, PagefleetError } from '@pagefleet/contract';
+import type { FleetPlan, FleetStatus } from '@pagefleet/contract';
 import { createHttpApp, type Logger, startingGate } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Role } from './authorise.ts';
-import { refuseOptions, requireJsonIfAny } from './check-request.ts';
+import type { LeaseDesk } from '../leases/lease-desk.ts';
+import type { Caller, Role } from './authorise.ts';
+import { refuseOptions } from './check-request.ts';
 import { addDownRoute, type DownRequest } from './down-route.ts';
+import { addScaleRoute } from './scale-route.ts';
 
 export interface ControllerAppDeps {
   readonly logger: Logger;
-  readonly authorise: (request: FastifyRequest, wanted: Role) => Promise<void>;
+  readonly authorise: (request: FastifyRequest, wanted: Role) => Promise<Caller>;
   readonly status: () => Promise<FleetStatus>;
+  readonly leases: () => LeaseDesk;
   readonly plan: () => Promise<FleetPlan>;
   readonly health: () => Record<string, unknown>;
   /** Prometheus text and its content type */
@@ -23,16 +26,32 @@ export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInst
   const app = createHttpApp({ name: 'controller', logger: deps.logger, bodyLimitBytes: 64 * 1_024 });
   const gate = startingGate(app);
   // Before a body is read: who may not ask is told nothing about what is expected.
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const as = (role: Role) => ({
-    onRequest: [(request: FastifyRequest) => deps.authorise(request, role), refuseOptions],
+    onRequest: [
+      async (request: FastifyRequest) => {
+        callers.set(request, await deps.authorise(request, role));
+      },
+      refuseOptions,
+    ],
   });
+  const callerOf = (request: FastifyRequest): Caller => {
+    const caller = callers.get(request);
+    if (caller === undefined) throw new Error('nobody was asked who sends this');
+    return caller;
+  };
   const [asClient, asOperator] = [as('client'), as('operator')];
 
   app.get('/healthz', () => deps.health());
   for (const prefix of ['/v1/fleet', '/v1/runpod']) {
-    app.get(`${prefix}/status`, asClient, () => deps.status());
-    app.post(`${prefix}/scale`, { onRequest: [...asClient.onRequest, requireJsonIfAny] }, () => {
-      throw new PagefleetError('unsupported', 'leases are not part of this build; set min_pods and max_pods');
+    app.get(`${prefix}/status`, asClient, async (request) =>
+      visibleTo(callerOf(request), await deps.status()),
+    );
+    addScaleRoute(app, prefix, {
+      ...asClient,
+      scale: (request, body) => deps.leases().scale(callerOf(request), body),
+      release: (request, lease) => deps.leases().release(callerOf(request), lease),
+      list: (request) => deps.leases().list(callerOf(request)),
     });
   }
   app.get('/v1/fleet/plan', asOperator, () => deps.plan());
@@ -46,4 +65,12 @@ export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInst
   });
   addDownRoute(app, { ...asOperator, down: deps.down });
   return { app, ready: gate.ready };
+}
+
+/** Who else holds a lease, and what it costs, is nobody's business. */
+function visibleTo({ name, role }: Caller, status: FleetStatus): FleetStatus {
+  if (role === 'operator') return status;
+  const isOwn = ({ owner }: { owner: string }) => owner === name;
+  const money = { ...status.money, leases: status.money.leases.filter(isOwn) };
+  return { ...status, leases: status.leases.filter(isOwn), money };
 }

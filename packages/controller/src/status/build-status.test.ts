@@ -1,6 +1,8 @@
 import { type Config, POD_SETTINGS_VERSION, type PodHealth } from '@pagefleet/contract';
 import { mergeReports, NO_LISTING, type Pod, transition } from '@pagefleet/core';
 import { describe, expect, test } from 'vitest';
+import { UTC_CALENDAR } from '../money/calendar.ts';
+import { NO_MONEY } from '../money/money-state.ts';
 import { WorkerBook } from '../observe/worker-book.ts';
 import { bootingPod, keyOf, servingPod, T0 } from '../test-kit/pods.ts';
 import { buildStatus, type StatusInput } from './build-status.ts';
@@ -9,6 +11,7 @@ import { lateSources } from './degraded.ts';
 const config = {
   cluster: 'c',
   limits: { maxInflightPerPod: 64 },
+  money: { usdPerHour: 0, usdPerDay: 0, hardUsdPerHour: 0, hardUsdPerDay: 0, timeZone: 'UTC' },
   pools: [{ name: 'ocr', models: [], provider: 'local', engine: 'sleep', minPods: 1, maxPods: 4 }],
 } as unknown as Config;
 
@@ -21,6 +24,8 @@ function input(pods: Pod[], change: Partial<StatusInput> = {}): StatusInput {
     registry: new Map(pods.map((pod) => [pod.key, pod])),
     listing: NO_LISTING,
     caps: null,
+    money: NO_MONEY,
+    today: UTC_CALENDAR.dayAt(T0),
     reports: mergeReports([], { nowMs: T0, epoch: 3, alive: [] }),
     workers: [],
     probes: new Map(),

@@ -11,14 +11,19 @@ import {
 } from '@pagefleet/contract';
 import {
   type Caps,
+  type Day,
   type ListingHistory,
   liveCost,
+  liveLease,
   type MergedReports,
   type Pod,
   type ProbeResult,
   type ReceivedReport,
   type Registry,
 } from '@pagefleet/core';
+import { showLease, showPoolLeases } from '../leases/show-lease.ts';
+import type { MoneyState } from '../money/money-state.ts';
+import { moneyStatus, spendOf } from './money-status.ts';
 
 /** Everything the snapshot is made of, each part as it was last known. */
 export interface StatusInput {
@@ -29,6 +34,9 @@ export interface StatusInput {
   readonly registry: Registry;
   readonly listing: ListingHistory;
   readonly caps: Caps | null;
+  readonly money: MoneyState;
+  /** in the operator's zone */
+  readonly today: Day;
   readonly reports: MergedReports;
   readonly workers: readonly {
     readonly worker: RosterWorker;
@@ -57,6 +65,7 @@ export function buildStatus(input: StatusInput): FleetStatus {
   const pods = [...input.registry.values()];
   const count = (...states: PodStateWord[]) => pods.filter((pod) => states.includes(pod.state)).length;
   const money = liveCost(input);
+  const { ledger, leases } = input.money;
   const unheldBoots = Math.max(0, money.bootingPods - count('renting', 'booting'));
   const demands = [...input.reports.pools.values()];
   return {
@@ -73,7 +82,8 @@ export function buildStatus(input: StatusInput): FleetStatus {
       live_hourly_serving_usd: money.servingUsdPerHour,
       live_hourly_booting_usd: money.bootingUsdPerHour,
       live_hourly_quarantined_usd: money.setAsideUsdPerHour,
-      spend_today_usd: 0,
+      live_booting_share: money.usdPerHour === 0 ? 0 : round(money.bootingUsdPerHour / money.usdPerHour),
+      ...spendOf(ledger, input.today),
       pages_in_flight: sum(demands.map((demand) => demand.inflight)),
       pages_waiting: sum(demands.map((demand) => demand.waiting)),
       pages_per_second: round(sum([...input.reports.pods.values()].map((pod) => pod.pagesPerSecond))),
@@ -83,6 +93,14 @@ export function buildStatus(input: StatusInput): FleetStatus {
     workers: input.workers
       .filter(({ worker }) => worker.state !== 'exited')
       .map((one) => workerStatus(one, input.nowMs)),
+    money: moneyStatus({
+      ...{ nowMs: input.nowMs, today: input.today, ledger },
+      ...{ money: input.config.money, liveUsdPerHour: money.usdPerHour },
+    }),
+    leases: leases.flatMap((held) => {
+      const lease = liveLease(held, input.nowMs);
+      return lease === null ? [] : [showLease(lease, input.nowMs)];
+    }),
     degraded: input.degraded,
     alarms: input.alarms,
   };
@@ -103,16 +121,26 @@ function poolStatus(pool: Config['pools'][number], pods: readonly Pod[], input: 
     max_pods: pool.maxPods,
     effective_max_pods: cap?.effective ?? pool.maxPods,
     binding: cap?.binds ?? 'max_pods',
-    client_pods: null,
-    client_max_pods: null,
-    client_lease_expires_in_s: null,
+    ...showPoolLeases(input.money.leases, pool.name, input.nowMs),
     pods: Object.fromEntries(states) as Record<PodStateWord, number>,
     in_flight: demand?.inflight ?? 0,
     waiting: demand?.waiting ?? 0,
     unsplit: demand?.unsplit ?? 0,
     refused: demand?.refused ?? 0,
     pages_per_second: round(sum(rates)),
+    live_hourly_usd: poolUsdPerHour(pool.name, own, input),
+    ...spendOf(input.money.ledger, input.today, pool.name),
   };
+}
+
+/** Pods of the pool that only the listing shows are billed too. */
+function poolUsdPerHour(pool: string, own: readonly Pod[], input: StatusInput): number {
+  const ids = new Set(own.map((pod) => pod.id));
+  const { newest } = input.listing;
+  const pods = newest?.pods.filter(({ id, mark }) => ids.has(id) || mark?.pool === pool) ?? [];
+  const listing = { newest: newest === null ? null : { ...newest, pods }, previous: null };
+  const registry = new Map(own.map((pod) => [pod.key, pod]));
+  return liveCost({ registry, listing, clusterId: input.clusterId }).usdPerHour;
 }
 
 function podStatus(pod: Pod, input: StatusInput): PodStatus {

@@ -1,5 +1,6 @@
 import type { ClusterFile, FleetStatus } from '@pagefleet/contract';
 import { type MergedReports, mergeReports, type Pod, type Registry } from '@pagefleet/core';
+import type { MoneyBook } from '../money/money-book.ts';
 import type { PodProber } from '../observe/pod-prober.ts';
 import type { Facts } from '../world.ts';
 import { buildStatus } from './build-status.ts';
@@ -13,6 +14,7 @@ interface ReaderDeps {
   readonly notes: PassNotes;
   readonly prober: PodProber;
   readonly registry: () => Registry;
+  readonly money: MoneyBook;
   readonly epoch: () => number;
   readonly newestRev: (bootId: string) => number | null;
   readonly tokenOf: (pod: Pod) => string | null;
@@ -52,6 +54,8 @@ export function createStatusReader(deps: ReaderDeps): () => Promise<FleetStatus>
       registry: deps.registry(),
       listing: facts.listing,
       caps: deps.notes.caps,
+      money: deps.money.state,
+      today: deps.money.calendar.dayAt(now),
       reports: lastReports(deps, now),
       workers,
       probes: facts.probes,
