@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Day, dayAt, instantOf, type OffsetAt, weekdayOf } from './calendar.ts';
+import { type Day, dayAt, instantOf, labelOf, type OffsetAt, weekdayOf } from './calendar.ts';
 
 const HOUR = 3_600_000;
 const ZONES = [
@@ -83,6 +83,15 @@ describe('R-051: the day that is billed', () => {
     const before = dayAt(Date.UTC(2011, 11, 30, 9, 59), apia);
     expect(before.label).toBe('2011-12-29');
     expect(dayAt(before.untilMs, apia).label).toBe('2011-12-31');
+  });
+
+  test('dates_are_those_of_the_calendar', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -100_000, max: 200_000 }), (number) => {
+        expect(labelOf(number)).toBe(new Date(number * 24 * HOUR).toISOString().slice(0, 10));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   test('weekdays_are_those_of_the_calendar', () => {

@@ -48,8 +48,23 @@ export function weekdayOf(dayNumber: number): Weekday {
 }
 
 /** `2026-03-29` of a number of days since 1970-01-01. */
-function labelOf(dayNumber: number): string {
-  return new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
+export function labelOf(dayNumber: number): string {
+  // In years that begin in March the leap day is the last, and 400 of them always have 146,097 days.
+  const shifted = dayNumber + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const leaps = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0);
+  return [pad(year, 4), pad(month, 2), pad(day, 2)].join('-');
+}
+
+function pad(value: number, digits: number): string {
+  return String(value).padStart(digits, '0');
 }
 
 function firstChange(fromMs: number, untilMs: number, offsetAt: OffsetAt): number {

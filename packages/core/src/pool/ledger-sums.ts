@@ -1,8 +1,7 @@
-import type { Day } from './calendar.ts';
+import { type Day, labelOf } from './calendar.ts';
 import { countedMicroUsd, type Ledger, type LedgerLine, type LedgerTotal } from './ledger.ts';
 import { post } from './ledger-edit.ts';
 
-const DAY_MS = 86_400_000;
 /** Who paid is kept for this and the last month, what a pool cost for a year and a month. */
 const KEEP_PAYERS_DAYS = 62;
 const KEEP_DAYS = 400;
@@ -58,8 +57,8 @@ export function spentTodayUsd(ledger: Ledger, today: Day, nowMs: number): number
 
 /** The ledger with old days added up, so that it stays small; the same object when there is nothing to add up. */
 export function foldOldDays(ledger: Ledger, today: Day): Ledger {
-  const daysAgo = (days: number) => new Date((today.number - days) * DAY_MS).toISOString().slice(0, 10);
-  const [firstKept, firstWithPayers] = [daysAgo(KEEP_DAYS), daysAgo(KEEP_PAYERS_DAYS)];
+  const firstKept = labelOf(today.number - KEEP_DAYS);
+  const firstWithPayers = labelOf(today.number - KEEP_PAYERS_DAYS);
   const isOld = ({ day, lease }: LedgerTotal) =>
     day !== '' && (day < firstKept || (day < firstWithPayers && lease !== ''));
   if (![...ledger.totals.values()].some(isOld)) return ledger;
