@@ -1,6 +1,14 @@
 import type { ClusterFile, Config } from '@pagefleet/contract';
 import { Fleet, Renter, WorkerBook } from '@pagefleet/controller/renting';
-import { decide, liveCost, type Plan, type ReceivedReport, type World } from '@pagefleet/core';
+import {
+  decide,
+  type Ledger,
+  liveCost,
+  type Plan,
+  type ReceivedReport,
+  spent,
+  type World,
+} from '@pagefleet/core';
 import { type Logger, loadConfig } from '@pagefleet/runtime';
 import { type BuildController, type ControllerView, type Outside, POOL_TIMES } from '@pagefleet/sim';
 
@@ -71,9 +79,18 @@ function viewOf(fleet: Fleet, renter: Renter, { clusterId }: ClusterFile): Contr
     get liveUsdPerHour() {
       return liveCost({ registry, listing, clusterId }).usdPerHour;
     },
-    spentUsd: null,
+    spentUsd: spentUsd(fleet.money.state.ledger),
     tokenOf: (pod) => renter.tokens.tokenOf(pod),
   };
+}
+
+const summed = new WeakMap<Ledger, number>();
+
+/** Asked after every event, and a ledger is never changed in place. */
+function spentUsd(ledger: Ledger): number {
+  const known = summed.get(ledger) ?? spent(ledger).microUsd / 1e6;
+  summed.set(ledger, known);
+  return known;
 }
 
 /** Reports are made when they are read. */

@@ -67,8 +67,11 @@ export class CalmWatch {
     const { cloud, clock, controller } = this.#world;
     const held = [...(controller?.view()?.registry.values() ?? [])].filter(isExisting);
     const living = cloud.ours();
-    if (living.length === 0 && held.length === 0 && cloud.expected.size === 0 && controller?.view() != null)
+    const view = controller?.view() ?? null;
+    if (view !== null && living.length === 0 && held.length === 0 && cloud.expected.size === 0) {
+      this.#world.spend.checkAtRest(this.#world.disk, view.spentUsd);
       return null;
+    }
     this.#look();
     this.#judge();
     if (clock.nowMs >= this.#untilMs) {

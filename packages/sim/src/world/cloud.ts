@@ -48,6 +48,10 @@ export interface CloudPod {
   /** ends are accepted and nothing happens */
   ignoresEndUntilMs: number;
   endedAtMs: number | null;
+  /** when that was first asked for and accepted */
+  askedToEndMs: number | null;
+  /** some listing lacked it while it was there */
+  wasMissing: boolean;
   used: number;
   good: number;
   lastGoodMs: number;
@@ -124,6 +128,7 @@ export class Cloud {
     const shown = this.living().filter((pod) => nowMs >= pod.shownFromMs && !pod.isHiddenOnce);
     for (const pod of this.living()) {
       pod.wasHidden = pod.isHiddenOnce;
+      pod.wasMissing ||= pod.wasHidden || nowMs < pod.shownFromMs;
       pod.isHiddenOnce = false;
     }
     return shown.map((pod) => this.#listed(pod));
@@ -131,7 +136,9 @@ export class Cloud {
 
   terminate(id: string): void {
     const pod = this.pods.get(id);
-    if (pod !== undefined && this.#clock.nowMs >= pod.ignoresEndUntilMs) this.end(pod);
+    if (pod === undefined) return;
+    pod.askedToEndMs ??= this.#clock.nowMs;
+    if (this.#clock.nowMs >= pod.ignoresEndUntilMs) this.end(pod);
   }
 
   end(pod: CloudPod): void {
@@ -203,7 +210,15 @@ export class Cloud {
         isHiddenOnce: false,
         wasHidden: false,
       },
-      ...{ ignoresEndUntilMs: 0, endedAtMs: null, used: 0, good: 0, lastGoodMs: 0 },
+      ...{
+        ignoresEndUntilMs: 0,
+        endedAtMs: null,
+        askedToEndMs: null,
+        wasMissing: false,
+        used: 0,
+        good: 0,
+        lastGoodMs: 0,
+      },
     };
     this.pods.set(id, pod);
     this.move(pod, pod.url);

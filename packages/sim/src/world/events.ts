@@ -148,8 +148,9 @@ export const EVENTS = {
   'price changes': kind(
     0.7,
     (prng) => ({ pod: prng.int(6), factor: prng.pick([0.5, 1.2, 4]) ?? 1 }),
-    onPod((pod, { factor }) => {
+    onPod((pod, { factor }, world) => {
       pod.priceUsdPerHour *= factor;
+      world.spend.isExact = false;
     }),
   ),
   'strangers on the account': kind(
@@ -167,6 +168,8 @@ export const EVENTS = {
     (world, { ms }) => {
       const { disk } = world;
       disk.isFull = true;
+      // What cannot be stored is not counted, and is the provider's records' to say.
+      world.spend.isExact = false;
       world.clock.later(ms, () => {
         disk.isFull = false;
       });
@@ -199,7 +202,7 @@ export const EVENTS = {
     () => ({}),
     (world) => {
       world.kill(false);
-      world.disk.erase();
+      world.eraseDisk();
     },
   ),
   'second controller': kind(

@@ -85,8 +85,8 @@ export interface ControllerView {
   readonly newestListing: CompleteListing | null;
   /** what it says the fleet bills now */
   readonly liveUsdPerHour: number;
-  /** what it says was spent so far; null = it keeps no such record */
-  readonly spentUsd: number | null;
+  /** what its ledger says was spent so far */
+  readonly spentUsd: number;
   tokenOf(pod: Pod): string | null;
 }
 

@@ -4,8 +4,10 @@ import { createPrng, type Prng } from '../hand-over/prng.ts';
 import { Cloud } from './cloud.ts';
 import { ControlBus } from './control-bus.ts';
 import { Disk } from './disk.ts';
+import { AnswerBook } from './laws/answer-book.ts';
 import { PlanLaws } from './laws/plan-laws.ts';
 import { type Knowledge, PortLaws } from './laws/port-laws.ts';
+import { SpendLaws } from './laws/spend-laws.ts';
 import { StateLaws } from './laws/state-laws.ts';
 import { type CallName, type CrashPhase, Life } from './life.ts';
 import type { BuildController, Outside, TestedController, WorldSettings } from './outside.ts';
@@ -75,8 +77,10 @@ export class SimWorld {
   isClosing = false;
   isStopping = false;
   readonly #options: SimWorldOptions;
+  readonly spend: SpendLaws;
   readonly #port: PortLaws;
   readonly #state: StateLaws;
+  readonly #answers = new AnswerBook();
   #running: Running[] = [];
   #newest: Running | null = null;
   #secret: ClusterSecret = secretOf(1);
@@ -106,7 +110,8 @@ export class SimWorld {
       canReach: (pod) => this.network.canReach(pod),
       pools: options.settings.pools.map(({ name }) => name),
     });
-    this.#port = new PortLaws(this.cloud, say);
+    this.spend = new SpendLaws(this.cloud, nowMs, say);
+    this.#port = new PortLaws(this.cloud, this.spend, say);
     this.#state = new StateLaws(this.cloud, say);
   }
 
@@ -116,6 +121,7 @@ export class SimWorld {
 
   setClock(ms: number): void {
     this.#wallOffsetMs += ms;
+    this.spend.isExact = false;
     if (ms < 0) this.#clockBackMs = this.clock.nowMs;
   }
 
@@ -141,6 +147,7 @@ export class SimWorld {
   /** A second one, on a disk of its own, while the first is stopped for a while or runs on. */
   startRival(disk: Disk, stopMs: number): void {
     if (this.#newest !== null && stopMs > 0) this.#stop(this.#newest, stopMs);
+    this.spend.copied(this.disk, disk);
     this.disk = disk;
     this.#launch();
   }
@@ -155,7 +162,12 @@ export class SimWorld {
     if (newest === null) return;
     this.note(() => `${newest.life.id} is killed${isPowerCut ? ' by a power cut' : ''}`);
     newest.life.kill();
-    if (isPowerCut) this.disk.powerCut(this.prng);
+    if (isPowerCut) newest.knowledge.disk.powerCut(this.prng);
+  }
+
+  eraseDisk(): void {
+    this.disk.erase();
+    this.spend.erased(this.disk);
   }
 
   /** No controller lives on. */
@@ -190,6 +202,7 @@ export class SimWorld {
   check(): void {
     for (const running of this.#running) {
       const view = running.controller.view();
+      if (view !== null) this.spend.check(running.knowledge.disk, view.spentUsd);
       if (
         view === null ||
         (view.registry === running.checked && view.newestListing === running.checkedListing)
@@ -198,7 +211,6 @@ export class SimWorld {
       running.checked = view.registry;
       running.checkedListing = view.newestListing;
       this.#state.check(view);
-      if (running === this.#newest) this.#state.checkSpent(view.spentUsd);
     }
   }
 
@@ -218,7 +230,7 @@ export class SimWorld {
       id,
       clock: this.clock,
       wallMs: () => this.wallMs(),
-      isCrashAt: (name, phase) => this.#isCrashAt(name, phase),
+      isCrashAt: (name, phase) => this.#isCrashAt(name, phase, disk),
       onKilled: () => this.#onKilled(life),
     });
     const knowledge: Knowledge = {
@@ -259,6 +271,7 @@ export class SimWorld {
     const { cloud, faults, prng } = this;
     const planLaws = new PlanLaws({
       clusterId: CLUSTER_ID,
+      answers: this.#answers,
       listings: () => knowledge.listings,
       shownEver: this.#port.shownEver,
       isClockBack: () => this.clock.nowMs - this.#clockBackMs < CLOCK_BACK_MS,
@@ -302,18 +315,19 @@ export class SimWorld {
     return { key, name: `c-${pool}-${this.#minted}` };
   }
 
-  #isCrashAt(name: CallName, phase: CrashPhase): boolean {
+  #isCrashAt(name: CallName, phase: CrashPhase, disk: Disk): boolean {
     const { crash } = this;
     if (crash === null || crash.phase !== phase || (crash.name !== null && crash.name !== name)) return false;
     crash.countdown -= 1;
     if (crash.countdown > 0) return false;
     this.crash = null;
     this.note(() => `killed ${phase} ${name}${crash.isPowerCut ? ' by a power cut' : ''}`);
-    if (crash.isPowerCut) this.disk.powerCut(this.prng);
+    if (crash.isPowerCut) disk.powerCut(this.prng);
     return true;
   }
 
   #onKilled(life: Life): void {
+    this.spend.isUndisturbed = false;
     this.#running = this.#running.filter((one) => one.life !== life);
     if (this.#newest?.life === life) this.clock.later(RESTART_MS, () => this.startController());
   }

@@ -8,6 +8,7 @@ import {
   type ProbeResult,
   type World,
 } from '@pagefleet/core';
+import type { AnswerBook } from './answer-book.ts';
 import type { SeenListing } from './port-laws.ts';
 
 const FRESH_MS = 180_000;
@@ -17,6 +18,7 @@ const ANSWERS = ['ready', 'busy', 'starting', 'page-read', 'page-refused'];
 
 export interface PlanLawsOptions {
   readonly clusterId: string;
+  readonly answers: AnswerBook;
   /** complete listings that came in to this life, newest last, as the provider gave them */
   readonly listings: () => readonly SeenListing[];
   /** ids that a complete listing has ever shown to anyone */
@@ -28,14 +30,11 @@ export interface PlanLawsOptions {
 
 /**
  * What holds for every decision of one life of a controller, said again without the code under test: L2–L6 and L8 as
- * far as a plan can break them. It keeps its own books on answers and listings.
+ * far as a plan can break them. It keeps its own books.
  */
 export class PlanLaws {
   readonly #options: PlanLawsOptions;
-  /** when scheduled probes failed, while somebody else answered, since the pod's last answer; by pod key */
-  readonly #fails = new Map<string, number[]>();
   readonly #judged = new Map<string, number>();
-  readonly #answeredMs = new Map<string, number>();
   #plans = 0;
 
   constructor(options: PlanLawsOptions) {
@@ -65,12 +64,13 @@ export class PlanLaws {
 
   /** All answers first: whoever answered is a witness for every failure that is looked at with it. */
   #hear(world: World): void {
+    const { answers } = this.#options;
     const failed: [Pod, ProbeResult][] = [];
     for (const [key, { outcome, endedAtMs }] of world.probes) {
-      if (ANSWERS.includes(outcome)) this.#answer(key, endedAtMs);
+      if (ANSWERS.includes(outcome)) answers.answered(key, endedAtMs);
     }
     for (const pod of world.registry.values()) {
-      this.#answer(pod.key, pod.id === null ? 0 : (world.reports?.pods.get(pod.id)?.lastGoodMs ?? 0));
+      answers.answered(pod.key, pod.id === null ? 0 : (world.reports?.pods.get(pod.id)?.lastGoodMs ?? 0));
       const result = world.probes.get(pod.key);
       if (result === undefined || this.#judged.get(pod.key) === result.askedAtMs) continue;
       this.#judged.set(pod.key, result.askedAtMs);
@@ -78,27 +78,14 @@ export class PlanLaws {
       if (result.purpose === 'scheduled' && isFailure) failed.push([pod, result]);
     }
     for (const [pod, { endedAtMs }] of failed) {
-      if (this.#isWitnessed(pod, world)) this.#fails.set(pod.key, [...this.#failsOf(pod.key), endedAtMs]);
+      if (this.#isWitnessed(pod, world)) answers.failed(pod.key, endedAtMs);
     }
-  }
-
-  #answer(key: string, atMs: number): void {
-    if (atMs <= (this.#answeredMs.get(key) ?? 0)) return;
-    this.#answeredMs.set(key, atMs);
-    this.#fails.set(
-      key,
-      this.#failsOf(key).filter((failedMs) => failedMs > atMs),
-    );
-  }
-
-  #failsOf(key: string): number[] {
-    return this.#fails.get(key) ?? [];
   }
 
   /** Somebody else could answer us lately. */
   #isWitnessed(pod: Pod, world: World): boolean {
     const sinceMs = world.nowMs - WINDOW_MS;
-    if ([...this.#answeredMs].some(([key, atMs]) => key !== pod.key && atMs >= sinceMs)) return true;
+    if (this.#options.answers.hasOtherAnswered(pod.key, sinceMs)) return true;
     const others = [...world.registry.values()].filter((p) => p.key !== pod.key);
     const isLone = !others.some((p) => p.state === 'serving' || p.state === 'quarantined');
     return isLone && (world.providerAnsweredMs ?? 0) >= sinceMs;
@@ -178,7 +165,7 @@ export class PlanLaws {
     for (const { podKey, event, to } of plan.transitions) {
       const pod = world.registry.get(podKey);
       if (pod === undefined || to !== 'terminating' || event.kind !== 'end') continue;
-      const fails = this.#failsOf(pod.key).length;
+      const fails = this.#options.answers.failsOf(pod.key);
       if (event.why === 'unreachable' && fails < 3)
         this.#say('L6', `${nameOf(pod)} ended after ${fails} failed scheduled probes`);
       const isByProbe = event.why === 'unreachable' || event.why === 'boot-failed';
@@ -197,7 +184,9 @@ export class PlanLaws {
       const result = before.probes.get(pod.key);
       const suspects = (pod.id === null ? undefined : before.reports?.pods.get(pod.id)?.suspects) ?? [];
       const isQuiet = suspects.every((s) => s.n <= (was.answered[s.bootId] ?? 0));
-      const hasAnswered = (this.#answeredMs.get(pod.key) ?? 0) > was.sinceMs;
+      const isAnswer = result !== undefined && ANSWERS.includes(result.outcome);
+      const lastGoodMs = pod.id === null ? 0 : (before.reports?.pods.get(pod.id)?.lastGoodMs ?? 0);
+      const hasAnswered = Math.max(isAnswer ? result.endedAtMs : 0, lastGoodMs) > was.sinceMs;
       const isAside = pod.state === 'quarantined';
       if (was.reason === 'unreachable' && was.owesTrialMs === null && isQuiet && hasAnswered && isAside)
         this.#say('L6', `${nameOf(pod)} answered and was not restored`);

@@ -2,6 +2,7 @@ import type { ListedPod, RentRequest } from '@pagefleet/providers';
 import type { Cloud, CloudPod } from '../cloud.ts';
 import type { Disk } from '../disk.ts';
 import type { WorldSettings } from '../outside.ts';
+import type { SpendLaws } from './spend-laws.ts';
 
 export interface SeenListing {
   readonly startedAtMs: number;
@@ -52,12 +53,14 @@ export class PortLaws {
   /** ids that some complete listing has shown to some controller */
   readonly shownEver = new Set<string>();
   readonly #cloud: Cloud;
+  readonly #spend: SpendLaws;
   readonly #say: (law: string, sentence: string) => void;
   readonly #calls = new Map<string, PaidCall>();
   readonly #keys = new Set<string>();
 
-  constructor(cloud: Cloud, say: (law: string, sentence: string) => void) {
+  constructor(cloud: Cloud, spend: SpendLaws, say: (law: string, sentence: string) => void) {
     this.#cloud = cloud;
+    this.#spend = spend;
     this.#say = say;
   }
 
@@ -80,6 +83,7 @@ export class PortLaws {
     if (by.listings.length === 0) this.#say('L5', `${name} is rented before any complete listing`);
     this.#cap(call, by);
     this.#money(call, by);
+    this.#spend.checkDay(name, by.disk, by.settings);
     this.#calls.set(name, call);
     this.#keys.add(podKey);
     return () => {
@@ -89,6 +93,7 @@ export class PortLaws {
 
   onRented(pod: ListedPod, by: Knowledge): void {
     by.told.set(pod.id, pod.priceUsdPerHour ?? 0);
+    this.#spend.told(pod.id, by.disk, null);
   }
 
   onListed(listing: SeenListing, by: Knowledge): void {
@@ -97,6 +102,7 @@ export class PortLaws {
     for (const { id, priceUsdPerHour } of listing.entries) {
       this.shownEver.add(id);
       by.told.set(id, priceUsdPerHour ?? 0);
+      this.#spend.told(id, by.disk, listing.startedAtMs);
     }
   }
 

@@ -8,7 +8,6 @@ const SLACK_USD = 1e-6;
 export class StateLaws {
   readonly #cloud: Cloud;
   readonly #say: (law: string, sentence: string) => void;
-  #spentUsd = 0;
 
   constructor(cloud: Cloud, say: (law: string, sentence: string) => void) {
     this.#cloud = cloud;
@@ -20,14 +19,6 @@ export class StateLaws {
     this.#identity(pods);
     this.#tokens(pods, view);
     this.#money(pods, view);
-  }
-
-  /** Spend is of the cluster's whole life: a restart starts where the last controller stopped. */
-  checkSpent(spentUsd: number | null): void {
-    if (spentUsd === null) return;
-    if (spentUsd < this.#spentUsd - SLACK_USD)
-      this.#say('L12', `what was spent fell from $${this.#spentUsd} to $${spentUsd}`);
-    this.#spentUsd = Math.max(this.#spentUsd, spentUsd);
   }
 
   /** L8: a pod is held once, and only ours are. */

@@ -1,0 +1,107 @@
+import type { Cloud, CloudPod } from '../cloud.ts';
+import type { Disk } from '../disk.ts';
+import type { WorldSettings } from '../outside.ts';
+
+const MS_PER_HOUR = 3_600_000;
+/** of the ledger's whole millionths, over all lines of a run */
+const SLACK_USD = 0.001;
+/** A pod's end takes that long after the call that asks for it. */
+const END_MS = 1_000;
+/** What runs on between two passes, before it counts against the day. */
+const DAY_SLACK_MS = 60_000;
+
+/**
+ * L12 and the $/day limit, against the account's own bill. A ledger is a disk's: what was told to controllers that kept it
+ * there counts in it, and goes with it.
+ */
+export class SpendLaws {
+  /** false: prices, clocks or ledgers were changed under the controller, so that no sum is expected to agree */
+  isExact = true;
+  /** false: an end may have been asked for and not been noted */
+  isUndisturbed = true;
+  readonly #cloud: Cloud;
+  readonly #nowMs: () => number;
+  readonly #say: (law: string, sentence: string) => void;
+  readonly #counted = new Map<Disk, Set<CloudPod>>();
+  readonly #spentUsd = new Map<Disk, number>();
+  /** when a complete listing showed a pod last */
+  readonly #shownMs = new Map<string, number>();
+
+  constructor(cloud: Cloud, nowMs: () => number, say: (law: string, sentence: string) => void) {
+    this.#cloud = cloud;
+    this.#nowMs = nowMs;
+    this.#say = say;
+  }
+
+  /** A controller that keeps its ledger there was told of a pod of ours. */
+  told(id: string, disk: Disk, listedMs: number | null): void {
+    const pod = this.#cloud.pods.get(id);
+    if (pod?.mark?.clusterId !== this.#cloud.clusterId) return;
+    this.#counted.set(disk, (this.#counted.get(disk) ?? new Set()).add(pod));
+    if (listedMs !== null) this.#shownMs.set(id, Math.max(listedMs, this.#shownMs.get(id) ?? 0));
+  }
+
+  erased(disk: Disk): void {
+    this.isExact = false;
+    this.#counted.delete(disk);
+    this.#spentUsd.delete(disk);
+  }
+
+  copied(from: Disk, to: Disk): void {
+    this.isExact = false;
+    this.#counted.set(to, new Set(this.#counted.get(from)));
+  }
+
+  /** Spend never falls, whoever counts it. */
+  check(disk: Disk, spentUsd: number): void {
+    const before = this.#spentUsd.get(disk) ?? 0;
+    if (spentUsd < before - 1e-9) this.#say('L12', `what was spent fell from $${before} to $${spentUsd}`);
+    this.#spentUsd.set(disk, Math.max(before, spentUsd));
+  }
+
+  /** At the moment of a paid call. */
+  checkDay(name: string, disk: Disk, { isFree, usdPerDay }: WorldSettings): void {
+    if (isFree || !this.isExact) return;
+    const untilMs = this.#nowMs() - DAY_SLACK_MS;
+    const usd = sum([...(this.#counted.get(disk) ?? [])].map((pod) => billUsd(pod, untilMs)));
+    if (usd > usdPerDay + SLACK_USD)
+      this.#say('L12', `${name} is rented with $${usd} spent of $${usdPerDay} a day`);
+  }
+
+  /**
+   * When all is over: what was counted lies between what listings have shown and what the account bills. A pod that had
+   * vanished when its end was asked for, and accepted, may be counted up to then.
+   */
+  checkAtRest(disk: Disk, spentUsd: number): void {
+    if (!this.isExact) return;
+    const pods = [...(this.#counted.get(disk) ?? [])];
+    const most = sum(pods.map((pod) => upToUsd(pod, Math.max(pod.endedAtMs ?? 0, pod.askedToEndMs ?? 0))));
+    const least = sum(pods.map((pod) => billUsd(pod, this.#surelyMs(pod))));
+    if (spentUsd > most + SLACK_USD) this.#say('L12', `$${spentUsd} are counted of a bill of $${most}`);
+    if (spentUsd < least - SLACK_USD)
+      this.#say('L12', `$${spentUsd} are counted of a bill of $${most}, of which $${least} were seen`);
+  }
+
+  /**
+   * To the end for a pod that we ended; for one that vanished, or was missing from a listing, to the last listing that
+   * showed it: the rest is the provider's records' to say.
+   */
+  #surelyMs(pod: CloudPod): number {
+    const { askedToEndMs, endedAtMs } = pod;
+    const isOurEnd = askedToEndMs !== null && endedAtMs !== null && askedToEndMs <= endedAtMs;
+    if (this.isUndisturbed && isOurEnd && !pod.wasMissing) return endedAtMs - END_MS;
+    return this.#shownMs.get(pod.id) ?? 0;
+  }
+}
+
+function billUsd(pod: CloudPod, untilMs: number): number {
+  return upToUsd(pod, Math.min(untilMs, pod.endedAtMs ?? untilMs));
+}
+
+function upToUsd({ createdAtMs, priceUsdPerHour }: CloudPod, untilMs: number): number {
+  return (Math.max(0, untilMs - createdAtMs) * priceUsdPerHour) / MS_PER_HOUR;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0);
+}
