@@ -11,6 +11,7 @@ import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
 import { describeDownLine } from './describe-down-line.ts';
 import { endPods } from './end-pods.ts';
 import { listOwnPods, openProvider } from './own-provider.ts';
+import { UnresolvedRents } from './unresolved-rents.ts';
 
 export interface DownOptions {
   readonly keepPods: boolean;
@@ -24,6 +25,8 @@ export interface DownOptions {
 export interface DownOutcome {
   readonly pods: readonly ListedPod[];
   readonly processes: readonly ProcessIdentity[];
+  /** names of rents that may still turn out to have been made; null when no controller could say */
+  readonly unresolved: readonly string[] | null;
   /** null when no controller could say */
   readonly spendTodayUsd: number | null;
 }
@@ -45,7 +48,9 @@ export function bringDown(
     async () => {
       const { keepPods, say, signal } = options;
       const isRunning = (await runningGroup(paths)) !== null;
-      const drained = isRunning ? await drainByController(cluster, options) : { ok: false, spend: null };
+      const drained = isRunning
+        ? await drainByController(cluster, options)
+        : { ok: false, spend: null, rents: null };
       const group = readGroup(paths);
       let processes: ProcessIdentity[] = [];
       if (group) {
@@ -59,7 +64,8 @@ export function bringDown(
         : await endPods(provider, cluster, { say, signal });
       await provider.close();
       if (!keepPods && pods.length === 0) await endRehearsalCloud(paths);
-      return { pods, processes, spendTodayUsd: drained.spend };
+      const unresolved = provider.listingProvesAbsence ? [] : (drained.rents?.missingIn(pods) ?? null);
+      return { pods, processes, unresolved, spendTodayUsd: drained.spend };
     },
     options.waitMs,
   );
@@ -68,26 +74,29 @@ export function bringDown(
 async function drainByController(
   cluster: ClusterFile,
   { keepPods, say, signal }: DownOptions,
-): Promise<{ ok: boolean; spend: number | null }> {
+): Promise<{ ok: boolean; spend: number | null; rents: UnresolvedRents | null }> {
   const client = createClient({ url: controllerUrl(cluster), token: readOperatorToken(cluster) });
   let spend: number | null = null;
+  let rents: UnresolvedRents | null = null;
   try {
     spend = await client.status(signal).then(
       ({ summary }) => summary.spend_today_usd,
       () => null,
     );
     for await (const line of client.down({ keepPods, signal })) {
+      rents ??= new UnresolvedRents();
+      rents.hear(line);
       const text = describeDownLine(line);
       if (text) say(text);
     }
-    return { ok: true, spend };
+    return { ok: true, spend, rents };
   } catch (error) {
     if (!signal.aborted) {
       say(
         `the controller cannot drain (${(error as Error).message}); pods are ended by the provider's listing`,
       );
     }
-    return { ok: false, spend };
+    return { ok: false, spend, rents };
   } finally {
     await client.close().catch(() => undefined);
   }

@@ -3,7 +3,8 @@ import type { DownOutcome } from './bring-down.ts';
 import { describePod } from './own-provider.ts';
 
 /** Says what is left and what it costs; returns the exit code. */
-export function reportDown({ pods, processes, spendTodayUsd }: DownOutcome, keepPods: boolean): number {
+export function reportDown(outcome: DownOutcome, keepPods: boolean): number {
+  const { pods, processes, unresolved, spendTodayUsd } = outcome;
   if (pods.length > 0) {
     const what = keepPods ? 'kept, and billing until they are ended' : 'NOT ended, and may still bill';
     console.error(`${pods.length} pods ${what}:`);
@@ -14,12 +15,25 @@ export function reportDown({ pods, processes, spendTodayUsd }: DownOutcome, keep
         : 'End them with `pagefleet down`.',
     );
   }
+  if (unresolved !== null && unresolved.length > 0) {
+    console.error(
+      `${unresolved.length} rents were asked for and their outcome is not known; they may still appear and bill:`,
+    );
+    for (const name of unresolved) console.error(`  ${name}`);
+    console.error('Run `pagefleet down` again in 15 minutes: it ends what the account shows then.');
+  }
+  if (unresolved === null && !keepPods) {
+    console.error(
+      'No controller could say whether a rent was under way. `pagefleet down` again in 15 minutes ends what the account shows then.',
+    );
+  }
   if (processes.length > 0) {
     const pids = processes.map(({ pid }) => pid).join(', ');
     console.error(`processes still running: ${pids}; \`pagefleet down\` waits for them`);
   }
   const spend = spendTodayUsd === null ? 'unknown: no controller could say' : `$${spendTodayUsd.toFixed(2)}`;
   console.error(`spent today: ${spend}`);
-  const isClean = processes.length === 0 && (keepPods || pods.length === 0);
+  const isSettled = keepPods || (pods.length === 0 && (unresolved?.length ?? 0) === 0);
+  const isClean = processes.length === 0 && isSettled;
   return isClean ? 0 : ERRORS.pods_remain.exitCode;
 }

@@ -1,0 +1,27 @@
+import type { ListedPod } from '@pagefleet/providers';
+
+/** A pod as the controller's answer to `down` names it: one that was asked for and not found yet has no id. */
+interface ToldPod {
+  readonly id: string;
+  readonly state: string;
+}
+
+/**
+ * Rents whose outcome the controller does not know: asked for, and neither refused nor found. The account may still carry
+ * them out, so that no listing proves them away for minutes.
+ */
+export class UnresolvedRents {
+  #names: readonly string[] = [];
+
+  /** one line of the controller's answer; the newest counts */
+  hear({ type, pods }: { readonly type?: unknown; readonly pods?: unknown }): void {
+    if (type === 'done') this.#names = [];
+    if (!Array.isArray(pods)) return;
+    this.#names = (pods as ToldPod[]).filter(({ state }) => state === 'renting').map(({ id }) => id);
+  }
+
+  /** those that the account does not show either */
+  missingIn(listed: readonly ListedPod[]): string[] {
+    return this.#names.filter((name) => !listed.some((pod) => pod.name === name));
+  }
+}
