@@ -9,6 +9,7 @@ import { downFleet } from './down-fleet.ts';
 import { Fleet } from './fleet.ts';
 import { ForwardingChild } from './forward/forwarding-child.ts';
 import type { DownRequest } from './http/down-route.ts';
+import { fleetOnlyKeys } from './leases/fleet-only-keys.ts';
 import { createLeaseDesk, type LeaseDesk } from './leases/lease-desk.ts';
 import { createMetrics } from './metrics.ts';
 import { createCalendar } from './money/calendar.ts';
@@ -104,6 +105,7 @@ export class Controller {
       registry: () => fleet.registry.pods,
       tokenOf: tokens.tokenOf,
       isClosing: () => facts.closing,
+      fleetOnly: (pool) => fleetOnlyKeys(fleet.money.state.leases, pool, Date.now()),
       suspendedUntilMs: (pool) => fleet.memory.pools[pool]?.pagesSuspendedUntilMs ?? 0,
       nowMs: Date.now,
       logger,

@@ -10,6 +10,8 @@ export interface PoolDirectory {
   cannotRent(pool: string): boolean;
   /** the pool that reads for it while it takes nothing; null = none */
   fallbackOf(pool: string): string | null;
+  /** a lease of the key says `require: fleet`: no other pool reads for it (R-022) */
+  isFleetOnly(pool: string, key: string): boolean;
   apply(pools: readonly SlicePool[]): void;
 }
 
@@ -47,6 +49,7 @@ export function createPoolDirectory(config: Config): PoolDirectory {
     suspendedUntilMs: (name) => pools.find((pool) => pool.name === name)?.suspendedUntilMs ?? 0,
     cannotRent: (name) => capped.has(name),
     fallbackOf: (name) => config.pools.find((pool) => pool.name === name)?.fallback || null,
+    isFleetOnly: (name, key) => pools.find((pool) => pool.name === name)?.fleetOnly?.includes(key) ?? false,
     apply(next) {
       if (next.length > 0) pools = next;
     },

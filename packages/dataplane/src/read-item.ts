@@ -56,7 +56,10 @@ async function readDocument(
 ): Promise<Omit<DocumentEnd, 'error'>> {
   const { exchange, entered, demand } = work;
   const { model, requireFleet } = document.options;
-  const pool = choosePool(options.capacity.pools.poolOf(model), requireFleet, options.capacity);
+  const { pools } = options.capacity;
+  const asked = pools.poolOf(model);
+  const isFleetOnly = requireFleet || pools.isFleetOnly(asked, entered.caller.name);
+  const pool = choosePool(asked, isFleetOnly, options.capacity);
   demand.set(pool, 1);
   const limits = options.config.limits;
   const { source, bytes } = await openSource(document, { ...options, limits }, exchange.signal);

@@ -23,6 +23,17 @@ describe('a pool that names another to fall back to (R-022)', () => {
     expect(rig.pods.map((pod) => pod.pages.length)).toEqual([1, 0]);
   });
 
+  test('is_read_for_by_nobody_while_a_lease_of_the_key_requires_the_fleet', async () => {
+    const rig = await startRig({ env: POOLS });
+    const pools = [{ name: 'fleet', fleetOnly: ['local'] }, { name: 'ocr' }];
+    rig.grant([{}], { pools: pools.map((pool) => ({ ...pool, models: [], suspendedUntilMs: 0 })) });
+    const answer = await rig.post(PNG, {}, '/v1/ocr?model=fleet');
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    expect(await answer.json()).toMatchObject({ code: 'fleet_required' });
+    expect((await rig.post(PNG, {}, '/v1/ocr?model=ocr')).status).toBe(200);
+  });
+
   test('is_refused_for_its_own_reason_when_the_other_cannot_either', async () => {
     const rig = await startRig({ env: POOLS });
     const pools = ['fleet', 'ocr'].map((name) => ({

@@ -40,6 +40,8 @@ export const SlicePool = Type.Object({
     minimum: 0,
     description: 'takes no pages until then (R-021); 0 = takes pages',
   }),
+  /** names of API keys whose lease says `require: fleet`: no fallback reads for them (R-022); absent = none */
+  fleetOnly: Type.Optional(Type.Array(Type.String())),
 });
 export type SlicePool = Static<typeof SlicePool>;
 

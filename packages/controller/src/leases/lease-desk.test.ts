@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PagefleetError, type ScaleRequest } from '@pagefleet/contract';
+import { type Config, PagefleetError, type ScaleRequest } from '@pagefleet/contract';
 import { EMPTY_MEMORY, NO_LISTING, type PoolSettings, type World } from '@pagefleet/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Fleet } from '../fleet.ts';
 import { realJournalFs } from '../journal/journal-fs.ts';
+import { slicePools } from '../slices/slice-record.ts';
 import { T0, WATCH } from '../test-kit/pods.ts';
 import { quietLogger } from '../test-kit/quiet-logger.ts';
+import { fleetOnlyKeys } from './fleet-only-keys.ts';
 import { createLeaseDesk, type LeaseDesk } from './lease-desk.ts';
 
 const ALICE = { name: 'alice', role: 'client' } as const;
@@ -122,6 +124,21 @@ describe('R-053, R-054: leases at the desk', () => {
     });
     expect(await failure(desk.release(ALICE, lease ?? ''))).toBe('not_found');
     expect(world().leases).toEqual([]);
+  });
+
+  test('whose_pages_no_fallback_reads_is_told_to_the_workers_while_the_lease_lasts (R-022)', async () => {
+    await desk.scale(ALICE, { pods: 1, require: 'fleet', ttl_s: 60 });
+    await desk.scale(BOB, { pods: 1 });
+    const config = { pools: [{ name: 'ocr', models: [] }] } as unknown as Config;
+    const told = () =>
+      slicePools(
+        config,
+        () => 0,
+        (pool) => fleetOnlyKeys(fleet.money.state.leases, pool, nowMs),
+      );
+    expect(told()).toEqual([{ name: 'ocr', models: [], suspendedUntilMs: 0, fleetOnly: ['alice'] }]);
+    nowMs += 60_000;
+    expect(told()).toEqual([{ name: 'ocr', models: [], suspendedUntilMs: 0 }]);
   });
 
   test('what_cannot_be_put_on_disk_is_not_granted', async () => {

@@ -43,6 +43,7 @@ function setUp(workers = 1) {
     tokenOf: () => null,
     isClosing: () => false,
     suspendedUntilMs: () => 0,
+    fleetOnly: () => [],
     nowMs: Date.now,
     logger: quietLogger().logger,
     onOpened: () => void events.push(`opened ${guard.held}`),

@@ -22,6 +22,8 @@ export interface KeeperOptions {
   readonly tokenOf: (pod: Pod) => string | null;
   /** until when a pool takes no pages (R-021); 0 = it takes them */
   readonly suspendedUntilMs: (pool: string) => number;
+  /** names of the API keys that want no fallback of the pool (R-022) */
+  readonly fleetOnly: (pool: string) => readonly string[];
   /** `down` was asked for: workers take no new pages */
   readonly isClosing: () => boolean;
   readonly nowMs: () => number;
@@ -161,14 +163,14 @@ export class SliceKeeper {
     widths: ReadonlyMap<string, number>,
     pods: readonly SlicedPod[],
   ): Omit<Slice, 'v' | 'bootId' | 'epoch' | 'rev'> {
-    const { config, tokenOf, suspendedUntilMs, isClosing } = this.#options;
+    const { config, tokenOf, suspendedUntilMs, fleetOnly, isClosing } = this.#options;
     const mentioned = this.#mentioned.get(bootId) ?? new Set();
     const existing = new Set([...this.#options.registry().values()].filter(isExisting).map(({ id }) => id));
     const gone = [...mentioned].filter((id) => this.#held.has(id) && !existing.has(id)).sort();
     return {
       ...(gone.length > 0 ? { gone } : {}),
       pods: slicePods({ bootId, pods, widths, mentioned, tokenOf }),
-      pools: slicePools(config, suspendedUntilMs),
+      pools: slicePools(config, suspendedUntilMs, fleetOnly),
       limits: workerLimits(config),
       ...(isClosing() ? { closing: true } : {}),
     };

@@ -47,12 +47,16 @@ export function workerLimits(config: Config): WorkerLimits {
   };
 }
 
-export function slicePools(config: Config, suspendedUntilMs: (pool: string) => number): SlicePool[] {
-  return config.pools.map(({ name, models }) => ({
-    name,
-    models: [...models],
-    suspendedUntilMs: Math.round(suspendedUntilMs(name)),
-  }));
+export function slicePools(
+  config: Config,
+  suspendedUntilMs: (pool: string) => number,
+  fleetOnly: (pool: string) => readonly string[],
+): SlicePool[] {
+  return config.pools.map(({ name, models }) => {
+    const keys = fleetOnly(name);
+    const pool = { name, models: [...models], suspendedUntilMs: Math.round(suspendedUntilMs(name)) };
+    return keys.length === 0 ? pool : { ...pool, fleetOnly: [...keys] };
+  });
 }
 
 /** What makes a slice worth writing although no width has changed. */

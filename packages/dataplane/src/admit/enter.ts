@@ -37,7 +37,9 @@ export async function enter({ request, query, signal }: Newcomer, options: DoorO
   checkLength(request, config.limits.maxBodyBytes);
   // With several pools only the body tells which one is meant.
   const [only, ...others] = pools.names();
-  if (only !== undefined && others.length === 0) choosePool(only, query.get('require') === 'fleet', options);
+  if (only !== undefined && others.length === 0) {
+    choosePool(only, query.get('require') === 'fleet' || pools.isFleetOnly(only, caller.name), options);
+  }
   const fingerprint = fingerprintOf(request, caller);
   try {
     const ticket = await admission.admit({ holdMs: holdMsOf(request, config.limits.maxWaitMs), signal });
