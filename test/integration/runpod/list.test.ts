@@ -89,13 +89,14 @@ describe('a listing of the account', () => {
       'a page that says there is more and not where',
       { pods: [], pagination: { hasNextPage: true, nextCursor: null } },
     ],
-    ['a page that does not say whether there is more', { pods: [], pagination: {} }],
+    ['a page that does not say whether there is more', { pods: [], pagination: { nextCursor: 'x' } }],
     ['null', null],
     ['an HTML page', '<html>hello</html>'],
   ])('that is %s is a failure, never an empty account (L5)', async (_name, body) => {
     const account = await openRunpod();
     account.fake.failNext({ api: 'v2', operation: 'GET /pods', status: 200, body });
     await expect(account.open().list()).rejects.toMatchObject({ code: 'provider_failed' });
+    expect(sentTo(account, 'rest')).toBe(1);
   });
 
   it('whose_pages_lead_in_a_circle_is_a_failure', async () => {

@@ -107,6 +107,21 @@ describe('the bills (R-051)', () => {
     expect(await provider.billed(account.fake.nowMs() + 2 * HOUR_MS)).toEqual([]);
   });
 
+  it('from_before_are_left_out_although_the_API_sends_them', async () => {
+    const account = await openRunpod();
+    const bill = (hour: number) => ({
+      ...{ podId: 'a', totalAmount: 0.44, gpuAmount: 0.44, cpuAmount: 0, diskAmount: 0 },
+      ...{ startTime: `2026-11-30T0${hour}:00:00Z`, endTime: `2026-11-30T0${hour + 1}:00:00Z` },
+    });
+    const body = {
+      records: [bill(1), bill(2), { ...bill(3), podId: null }, { ...bill(3), startTime: '?' }, null],
+    };
+    account.fake.failNext({ api: 'v2', status: 200, body });
+    const fromMs = Date.UTC(2026, 10, 30, 2, 30);
+    const hour = { fromMs: Date.UTC(2026, 10, 30, 2), untilMs: Date.UTC(2026, 10, 30, 3) };
+    expect(await account.open().billed(fromMs)).toEqual([{ podId: 'a', usd: 0.44, ...hour }]);
+  });
+
   it('that_cannot_be_read_are_a_failure_and_not_nothing', async () => {
     const account = await openRunpod();
     account.fake.failNext({ api: 'v2', status: 200, body: { records: null } });

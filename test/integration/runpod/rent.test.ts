@@ -95,6 +95,43 @@ describe('a rent at RunPod', () => {
     expect(callsOf(account, ON_DEMAND)).toBe(1);
   });
 
+  it('that_is_refused_for_another_reason_is_not_tried_in_other_places', async () => {
+    const account = await openRunpod();
+    const refusal = { message: 'You are over your current spending limit', extensions: { code: 'RUNPOD' } };
+    account.fake.failNext({ api: 'graphql', status: 200, body: { errors: [refusal], data: null } });
+    const bounds = { dataCenters: ['EU-SE-1'], minVcpu: 4 };
+    expect(await account.open().rent(order(bounds))).toMatchObject({ kind: 'refused', fault: 'account' });
+    expect(sentTo(account, 'graphql')).toBe(1);
+  });
+
+  it('leaves_out_a_bound_that_is_not_in_the_schema_any_more (contract 8, row 30)', async () => {
+    const account = await openRunpod();
+    const message = 'Field "minVcpuCount" is not defined by type "PodFindAndDeployOnDemandInput".';
+    const errors = [{ message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }];
+    account.fake.failNext({ api: 'graphql', status: 400, body: { errors }, times: 2 });
+    const bounds = { dataCenters: ['EU-SE-1'], minVcpu: 4 };
+    expect(await account.open().rent(order(bounds))).toMatchObject({ kind: 'rented' });
+    expect(sentTo(account, 'graphql')).toBe(3);
+    account.fake.failNext({ api: 'graphql', status: 400, body: { errors }, times: 9 });
+    expect(await account.open().rent(order(bounds))).toMatchObject({ kind: 'refused', fault: 'request' });
+  });
+
+  it('shows_neither_key_nor_token_although_the_refusal_quotes_them', async () => {
+    const account = await openRunpod();
+    const request = order({ globalVolume: 'gsb_1' });
+    const quoted = `Variable "$input" got invalid value { env: "${request.settings.token}" } from ${account.fake.apiKey}`;
+    account.fake.failNext({ api: 'graphql', status: 400, body: { errors: [{ message: quoted }] }, times: 2 });
+    const outcome = await account.open().rent(request);
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      fault: 'request',
+      reason: expect.stringContaining('redacted'),
+    });
+    const shown = JSON.stringify([outcome, account.lines]);
+    expect(shown).not.toContain(request.settings.token);
+    expect(shown).not.toContain(account.fake.apiKey);
+  });
+
   it('is_made_once_more_without_a_global_volume_that_is_not_understood (R-065, contract 8, row 30)', async () => {
     const account = await openRunpod({ knobs: { objectMounts: false, mountsGlobal: false } });
     const provider = account.open();

@@ -66,6 +66,9 @@ describe('calls to an API of RunPod', () => {
       expect(process.graphql()?.bannedUntilMs).toBe(untilMs);
     }
     expect(commandLine.sent).toHaveLength(0);
+    nowMs = untilMs - 3_600_000;
+    await commandLine.send(CALL);
+    expect(commandLine.graphql()?.callsLastHour).toBe(0);
     nowMs = untilMs;
     expect(await commandLine.send(CALL)).toMatchObject({ kind: 'answered', status: 200 });
   });

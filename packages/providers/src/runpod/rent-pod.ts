@@ -77,10 +77,14 @@ interface Order {
 
 async function ask({ send, logger, ...context }: RentContext, order: Order): Promise<CreateVerdict> {
   const call = order.api === 'graphql' ? buildGraphqlCreate(order) : buildRestCreate(order);
-  const verdict = classifyCreate(await send[order.api](call), order.api);
+  const verdict = scrub(
+    classifyCreate(await send[order.api](call), order.api),
+    context.apiKey,
+    order.request,
+  );
   const { offer } = order.machine;
   const about = { name: order.request.mark.name, api: order.api, card: offer.card, cloud: offer.cloud };
-  const reason = verdict.kind === 'rented' ? undefined : scrub(verdict.reason, context.apiKey, order.request);
+  const reason = verdict.kind === 'rented' ? undefined : verdict.reason;
   logger.info({ ...about, spot: offer.spot, outcome: verdict.kind, reason }, 'runpod_create_answered');
   return verdict;
 }
@@ -93,15 +97,13 @@ function told(
   if (verdict.kind === 'rented') {
     return { kind: 'rented', pod: readRentedPod(verdict, { request, api, context: context.pods }) };
   }
-  const message = scrub(verdict.reason, context.apiKey, request);
-  return { kind: 'ambiguous', cause: new Error(message, { cause: verdict.cause }) };
+  return { kind: 'ambiguous', cause: new Error(verdict.reason, { cause: verdict.cause }) };
 }
 
-function conclude({ logger, apiKey }: RentContext, request: RentRequest, verdict: Refused): RentOutcome {
-  const reason = scrub(verdict.reason, apiKey, request);
-  if (verdict.fault === 'request' || verdict.fault === 'account')
-    logger.error({ name: request.mark.name, fault: verdict.fault, reason }, 'runpod_rent_not_possible');
-  return refuse(verdict.fault, reason);
+function conclude({ logger }: RentContext, request: RentRequest, { fault, reason }: Refused): RentOutcome {
+  if (fault === 'request' || fault === 'account')
+    logger.error({ name: request.mark.name, fault, reason }, 'runpod_rent_not_possible');
+  return refuse(fault, reason);
 }
 
 function refuse(fault: Refused['fault'], reason: string): RentOutcome {
@@ -109,8 +111,10 @@ function refuse(fault: Refused['fault'], reason: string): RentOutcome {
 }
 
 /** A validator quotes what it was sent. */
-function scrub(text: string, apiKey: string, { settings }: RentRequest): string {
-  return text.replaceAll(apiKey, '[redacted]').replaceAll(settings.token, '[redacted]');
+function scrub(verdict: CreateVerdict, apiKey: string, { settings }: RentRequest): CreateVerdict {
+  if (verdict.kind === 'rented') return verdict;
+  const reason = verdict.reason.replaceAll(apiKey, '[redacted]').replaceAll(settings.token, '[redacted]');
+  return { ...verdict, reason };
 }
 
 function withheldWords(meters: ApiMeters, { offer }: RentedMachine): string {
