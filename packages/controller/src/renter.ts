@@ -60,6 +60,8 @@ export class Renter {
   readonly tokens: PodTokens;
   readonly pools: readonly PoolSettings[];
   readonly #deps: RenterDeps;
+  /** keys of the paid calls that are under way */
+  readonly #calls = new Set<string>();
   readonly #readBills: () => void;
   #loop: PassLoop | null = null;
   #drainTimeoutMs: number | null = null;
@@ -170,6 +172,7 @@ export class Renter {
       tokens: this.tokens,
       guard: this.guard,
       listings: this.listings,
+      calls: this.#calls,
       nowMs: deps.clock.nowMs,
       decide: () => (deps.decide ?? decide)(this.world()),
       requestPass: () => this.requestPass(),

@@ -19,6 +19,8 @@ export interface PodActionDeps {
   readonly prober: PodProber;
   readonly provider: Provider;
   readonly listings: ListingKeeper;
+  /** keys of the paid calls that this process has under way */
+  readonly calls: ReadonlySet<string>;
   readonly guard: EpochGuard;
   /** null = made with a secret we do not have */
   readonly tokenOf: (pod: Pod) => string | null;
@@ -47,12 +49,13 @@ export async function actOnPod(action: PodAction, decidedAtMs: number, deps: Pod
 
 /**
  * Looks for the pod of a paid call whose answer is lost. The listing finds one that was bought; only where the provider says
- * so does its silence mean that none was.
+ * so, and only once the call is over, does its silence mean that none was. A call that takes long is not over: the machine
+ * may have slept, or its clock been set.
  */
 async function resolve(action: ResolveAction, deps: PodActionDeps): Promise<void> {
   deps.listings.want(deps.nowMs());
   const pod = deps.fleet.registry.get(action.podKey);
-  const isOver = pod?.state === 'renting' && pod.answer === 'ambiguous';
+  const isOver = pod?.state === 'renting' && pod.answer === 'ambiguous' && !deps.calls.has(pod.key);
   if (!isOver || !deps.provider.listingProvesAbsence) return;
   const entries = await deps.provider.list();
   if (entries.some(({ name, mark }) => name === action.name || mark?.podKey === action.podKey)) return;

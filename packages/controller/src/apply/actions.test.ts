@@ -36,7 +36,15 @@ afterEach(async () => {
 });
 
 const pool = {
-  ...{ name: 'ocr', deadManMs: 60_000, engine: 'sleep', languages: ['eng'], dpi: 200, tesseract: 'auto' },
+  ...{
+    name: 'ocr',
+    provider: 'local',
+    deadManMs: 60_000,
+    engine: 'sleep',
+    languages: ['eng'],
+    dpi: 200,
+    tesseract: 'auto',
+  },
   ...{ pageTimeoutMs: 1_000, sleepMs: 5 },
 };
 const cluster = {
@@ -76,6 +84,7 @@ function deps({ inCharge = 'mine', rent }: World = {}) {
       workers: new WorkerBook(),
     },
     health: new Map(),
+    calls: new Set<string>(),
     prober: { probe: async () => ({ outcome: 'ready', health: null }) } as never,
     listings: { want: () => undefined } as never,
     guard: { check: async () => inCharge } as never,
@@ -200,6 +209,34 @@ describe('a paid call', () => {
     await look(['somebody-else'], false);
     expect(stateOf(key)).toBe('renting');
     await look(['somebody-else']);
+    expect(fleet.registry.get(key)).toMatchObject({ state: 'terminated', why: 'not-sent' });
+  });
+
+  test('a_paid_call_that_is_still_under_way_is_not_given_up_for_a_listing_that_lacks_its_pod', async () => {
+    const intent = await intentOf();
+    const { key, name } = intent.pod;
+    const call = Promise.withResolvers<RentOutcome>();
+    const sent = Promise.withResolvers<void>();
+    const rent = (): Promise<RentOutcome> => {
+      sent.resolve();
+      return call.promise;
+    };
+    const { one } = deps({ rent });
+    const renting = rentPod(intent, one);
+    await sent.promise;
+    // As the pass says after a minute, or after what the clock takes for one.
+    await fleet.report(key, { kind: 'answer-lost' }, 'durable');
+    const provider = { ...one.provider, list: async () => [] } as unknown as Provider;
+    const look = () => {
+      const revision = fleet.registry.get(key)?.revision ?? 0;
+      const action = { kind: 'resolve', podKey: key, revision, name, reason: 'a test' } as const;
+      return actOnPod(action, now, { ...one, provider });
+    };
+    await look();
+    expect(stateOf(key)).toBe('renting');
+    call.resolve({ kind: 'ambiguous', cause: new Error('timeout') });
+    await renting;
+    await look();
     expect(fleet.registry.get(key)).toMatchObject({ state: 'terminated', why: 'not-sent' });
   });
 

@@ -24,6 +24,7 @@ interface RunnerDeps {
   readonly prober: PodProber;
   readonly guard: EpochGuard;
   readonly listings: ListingKeeper;
+  readonly calls: Set<string>;
   readonly metrics: RenterMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;

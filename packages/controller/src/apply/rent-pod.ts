@@ -18,6 +18,8 @@ export interface RentDeps {
   readonly facts: Facts;
   readonly provider: Provider;
   readonly listings: ListingKeeper;
+  /** keys of the paid calls that this process has under way */
+  readonly calls: Set<string>;
   readonly guard: EpochGuard;
   readonly metrics: RenterMetrics;
   readonly logger: Logger;
@@ -63,7 +65,8 @@ export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void>
     await fleet.report(key, { kind: 'not-sent' }, 'lazy');
     return;
   }
-  const outcome = await callProvider(intent, deps);
+  deps.calls.add(key);
+  const outcome = await callProvider(intent, deps).finally(() => deps.calls.delete(key));
   deps.metrics.rents.inc({ outcome: outcome.kind });
   if (outcome.kind !== 'ambiguous') deps.facts.providerAnsweredMs = nowMs();
   await recordOutcome(intent, outcome, deps);
