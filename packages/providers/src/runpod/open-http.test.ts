@@ -13,8 +13,7 @@ const CALL: ApiCall = {
 };
 
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const seen: { url: string | undefined; headers: IncomingMessage['headers']; port: number | undefined }[] =
-    [];
+  const seen: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     seen.push({ url: request.url, headers: request.headers });
     answer(request, response);

@@ -9,7 +9,7 @@ const AGAIN_AFTER_MS = 1_000;
 const TERMINATE = 'mutation End($input: PodTerminateInput!) { podTerminate(input: $input) }';
 
 /** Asks for the end of a pod. That it is gone, or never was, ends the call well; whether it is gone, listings say. */
-export async function terminatePod(context: ListContext, id: string): Promise<void> {
+export async function terminatePod(context: ListContext, id: string): Promise<'absent' | undefined> {
   const what = `Pod ${id} could not be asked to end`;
   const { meters, clock } = context;
   await meters.refresh();
@@ -20,7 +20,8 @@ export async function terminatePod(context: ListContext, id: string): Promise<vo
       await clock.sleep(AGAIN_AFTER_MS);
       answer = await ask(context, api, id);
     }
-    if (isEnded(answer, api)) return;
+    if (goodAnswer(answer, api) !== null) return undefined;
+    if (isAbsent(answer, api)) return 'absent';
     failure = failureOf(answer, api, what);
     // The pod is a part of a cluster: neither API ends it alone. Every other refusal is worth the other API's word.
     if (answer.kind === 'answered' && answer.status === 409) throw failure;
@@ -40,8 +41,7 @@ function ask({ send }: ListContext, api: ApiName, id: string): Promise<ApiAnswer
   });
 }
 
-function isEnded(answer: ApiAnswer, api: ApiName): boolean {
-  if (goodAnswer(answer, api) !== null) return true;
+function isAbsent(answer: ApiAnswer, api: ApiName): boolean {
   if (answer.kind !== 'answered') return false;
   // Of the pod, not of the path: an API that has moved has ended nothing.
   if (api === 'rest')
