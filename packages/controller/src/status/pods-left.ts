@@ -1,4 +1,4 @@
-import { isExisting, liveCost, matchListing, type World } from '@pagefleet/core';
+import { isExisting, liveCost, unheldPods, type World } from '@pagefleet/core';
 
 interface PodsLeft {
   readonly pods: readonly { readonly pod: string; readonly state: string }[];
@@ -11,11 +11,10 @@ interface PodsLeft {
  * shows. null = nothing does.
  */
 export function podsLeft(world: Pick<World, 'registry' | 'listing' | 'clusterId'>): PodsLeft | null {
-  const { unheld } = matchListing(world.listing.newest, world.registry, world.clusterId);
   const held = [...world.registry.values()].filter(isExisting);
   const pods = [
     ...held.map(({ id, name, state }) => ({ pod: id ?? name, state })),
-    ...unheld.map(({ id }) => ({ pod: id, state: 'listed' })),
+    ...unheldPods(world).map(({ id }) => ({ pod: id, state: 'listed' })),
   ];
   if (pods.length === 0) return null;
   const { usdPerHour, unpricedPods } = liveCost(world);

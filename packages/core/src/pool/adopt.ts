@@ -50,6 +50,23 @@ export function matchListing(
   return { entries, unheld, unmarked };
 }
 
+/**
+ * The pods of ours that the registry lacks: they count, and bill, until two complete listings in a row lack them, like any
+ * other (L5).
+ */
+export function unheldPods({
+  listing,
+  registry,
+  clusterId,
+}: Pick<World, 'listing' | 'registry' | 'clusterId'>): MarkedPod[] {
+  const { unheld } = matchListing(listing.newest, registry, clusterId);
+  const shown = new Set(listing.newest?.pods.map(({ id }) => id));
+  const missing = matchListing(listing.previous, registry, clusterId).unheld.filter(
+    ({ id }) => !shown.has(id),
+  );
+  return [...unheld, ...missing];
+}
+
 export interface AdoptionDecision {
   readonly adoptions: readonly Adoption[];
   readonly alarms: readonly string[];

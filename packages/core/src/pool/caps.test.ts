@@ -69,6 +69,21 @@ describe('R-039: caps', () => {
     expect(capOf({ listing: old }).existing).toBe(1);
   });
 
+  test('L5_count_a_pod_that_only_one_listing_lacks_also_while_nobody_holds_it', () => {
+    const shown = listing(T0 - 60_000, [listed({ key: 'theirs' })]);
+    const lacking = listing(T0 - 1_000, []);
+    const once = world({ listing: { newest: lacking, previous: shown } });
+    expect(caps(once).pools.get('ocr')).toMatchObject({ existing: 1 });
+    expect(liveCost(once)).toMatchObject({ bootingPods: 1 });
+    const twice = world({ listing: { newest: lacking, previous: listing(T0 - 10_000, []) } });
+    expect(caps(twice).pools.get('ocr')).toMatchObject({ existing: 0 });
+    const held = world({
+      registry: registry(serving('k1')),
+      listing: { newest: lacking, previous: listing(T0 - 60_000, [listed()]) },
+    });
+    expect(caps(held).pools.get('ocr')).toMatchObject({ existing: 1 });
+  });
+
   test('L2_a_lease_never_raises_the_cap_and_the_floor_stays_below_it', () => {
     fc.assert(
       fc.property(anyLeases, anyRegistry, fc.nat(12), fc.nat(12), (leases, pods, maxPods, minPods) => {

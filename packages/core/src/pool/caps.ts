@@ -1,4 +1,4 @@
-import { matchListing } from './adopt.ts';
+import { unheldPods } from './adopt.ts';
 import { leaseBounds } from './lease.ts';
 import { liveCost } from './live-cost.ts';
 import { isExisting } from './pod-state.ts';
@@ -19,7 +19,7 @@ export type CapName =
 
 export interface PoolCap {
   readonly pool: string;
-  /** every pod that exists, healthy or not, in the registry or only in the listing */
+  /** every pod that exists, healthy or not, in the registry or only in the listings */
   readonly existing: number;
   /** what the operator set, before all else; a lease is clamped to it */
   readonly operatorCap: number;
@@ -148,10 +148,9 @@ function moneyBounds(
 }
 
 function countExisting(world: CapsInput): Map<string, number> {
-  const { unheld } = matchListing(world.listing.newest, world.registry, world.clusterId);
   const held = [...world.registry.values()].filter(isExisting).map((pod) => pod.pool);
   const counts = new Map<string, number>();
-  for (const pool of [...held, ...unheld.map((entry) => entry.mark.pool)])
+  for (const pool of [...held, ...unheldPods(world).map((entry) => entry.mark.pool)])
     counts.set(pool, (counts.get(pool) ?? 0) + 1);
   return counts;
 }

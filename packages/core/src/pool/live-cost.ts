@@ -1,4 +1,4 @@
-import { matchListing } from './adopt.ts';
+import { unheldPods } from './adopt.ts';
 import { isExisting, type Pod } from './pod-state.ts';
 import type { World } from './world.ts';
 
@@ -19,7 +19,7 @@ export interface LiveCost {
 type Part = 'serving' | 'booting' | 'setAside';
 
 /**
- * Every pod of the registry from the moment it is asked for, and every pod of ours that the newest listing shows besides.
+ * Every pod of the registry from the moment it is asked for, and every pod of ours that the listings show besides.
  * Draining and terminating pods bill as serving ones until they are gone.
  */
 export function liveCost(world: Pick<World, 'registry' | 'listing' | 'clusterId'>): LiveCost {
@@ -32,8 +32,7 @@ export function liveCost(world: Pick<World, 'registry' | 'listing' | 'clusterId'
     if (price === null) unpricedPods += 1;
   };
   for (const pod of world.registry.values()) if (isExisting(pod)) add(partOf(pod), pod.priceUsdPerHour);
-  const { unheld } = matchListing(world.listing.newest, world.registry, world.clusterId);
-  for (const entry of unheld) add('booting', entry.priceUsdPerHour);
+  for (const entry of unheldPods(world)) add('booting', entry.priceUsdPerHour);
   return {
     usdPerHour: sum.serving + sum.booting + sum.setAside,
     servingUsdPerHour: sum.serving,
