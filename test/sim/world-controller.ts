@@ -75,7 +75,7 @@ function viewOf(fleet: Fleet, renter: Renter, { clusterId }: ClusterFile): Contr
   return {
     registry,
     epoch: renter.guard.epoch(),
-    newestListing: listing.newest,
+    listing,
     get liveUsdPerHour() {
       return liveCost({ registry, listing, clusterId }).usdPerHour;
     },

@@ -43,14 +43,12 @@ export interface CloudPod {
   hasExited: boolean;
   /** missing from exactly one listing, as an account that is not quite consistent would have it */
   isHiddenOnce: boolean;
-  /** the last listing lacked it, so the next one has to show it */
-  wasHidden: boolean;
   /** ends are accepted and nothing happens */
   ignoresEndUntilMs: number;
   endedAtMs: number | null;
   /** when that was first asked for and accepted */
   askedToEndMs: number | null;
-  /** some listing lacked it while it was there */
+  /** some listing lacked it while it was there: that happens to a pod once, whoever looks */
   wasMissing: boolean;
   used: number;
   good: number;
@@ -127,8 +125,7 @@ export class Cloud {
     const nowMs = this.#clock.nowMs;
     const shown = this.living().filter((pod) => nowMs >= pod.shownFromMs && !pod.isHiddenOnce);
     for (const pod of this.living()) {
-      pod.wasHidden = pod.isHiddenOnce;
-      pod.wasMissing ||= pod.wasHidden || nowMs < pod.shownFromMs;
+      pod.wasMissing ||= pod.isHiddenOnce || nowMs < pod.shownFromMs;
       pod.isHiddenOnce = false;
     }
     return shown.map((pod) => this.#listed(pod));
@@ -208,7 +205,6 @@ export class Cloud {
         isHung: false,
         hasExited: false,
         isHiddenOnce: false,
-        wasHidden: false,
       },
       ...{
         ignoresEndUntilMs: 0,

@@ -19,23 +19,17 @@ const kind = <A>(weight: number, draw: Kind<A>['draw'], apply: Kind<A>['apply'])
   apply,
 });
 const between = (prng: Prng, from: number, to: number): number => from + prng.int(to - from);
+/** the more often, the more hangs on them */
 const CALLS: readonly CallName[] = [
-  'read',
-  'write',
-  'sync',
-  'rename',
-  'kv',
-  'list',
-  'rent',
-  'terminate',
-  'probe',
+  ...(['rent', 'rent', 'rent', 'rent', 'sync', 'sync', 'terminate', 'terminate', 'kv'] as const),
+  ...(['write', 'read', 'rename', 'list', 'probe'] as const),
 ];
 
 /** Everything that may happen to a cluster from outside. */
 export const EVENTS = {
   demand: kind(
     9,
-    (prng) => ({ pool: prng.int(2), pages: prng.pick([0, 0, 1, 4, 12, 40]) ?? 0 }),
+    (prng) => ({ pool: prng.int(2), pages: prng.pick([0, 0, 1, 4, 12, 40, 40]) ?? 0 }),
     (world, { pool, pages }) => {
       const name = world.settings.pools[pool % world.settings.pools.length]?.name ?? '';
       world.work.demand.set(name, pages);
@@ -137,7 +131,7 @@ export const EVENTS = {
     2,
     (prng) => ({ pod: prng.int(6) }),
     onPod((pod, _args, world) => {
-      pod.isHiddenOnce = !pod.wasHidden && !world.settings.isFree;
+      pod.isHiddenOnce = !pod.wasMissing && !world.settings.isFree;
     }),
   ),
   'pod moves': kind(
@@ -185,7 +179,7 @@ export const EVENTS = {
     (prng) => ({
       name: prng.chance(0.3) ? null : (prng.pick(CALLS) ?? null),
       phase: prng.pick<CrashPhase>(['before', 'after']) ?? 'before',
-      countdown: 1 + prng.int(prng.pick([1, 4, 40]) ?? 1),
+      countdown: 1 + prng.int(prng.pick([1, 1, 3, 30]) ?? 1),
       isPowerCut: prng.chance(0.4),
     }),
     (world, crash) => {
@@ -276,7 +270,7 @@ function drawFate(prng: Prng): Partial<RentFate> {
     { hiddenMs: between(prng, 1_000, 200_000) },
     { bootMs: Number.POSITIVE_INFINITY },
     { bootMs: Number.POSITIVE_INFINITY, addressMs: Number.POSITIVE_INFINITY },
-    { bootMs: between(prng, 60_000, 200_000) },
+    { bootMs: between(prng, 30_000, 150_000) },
     { priceFactor: prng.pick([1.5, 3]) ?? 3 },
     { isTwin: true },
     { reusesAddress: true },

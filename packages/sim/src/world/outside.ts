@@ -1,6 +1,6 @@
 import type { ClusterFile, EpochRecord, PodHealth } from '@pagefleet/contract';
 import type {
-  CompleteListing,
+  ListingHistory,
   MintIdentity,
   Plan,
   Pod,
@@ -82,7 +82,7 @@ export interface TestedController {
 export interface ControllerView {
   readonly registry: Registry;
   readonly epoch: number;
-  readonly newestListing: CompleteListing | null;
+  readonly listing: ListingHistory;
   /** what it says the fleet bills now */
   readonly liveUsdPerHour: number;
   /** what its ledger says was spent so far */

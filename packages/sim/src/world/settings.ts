@@ -4,7 +4,7 @@ import type { WorldSettings } from './outside.ts';
 
 /** What every run's pools have in common. Short times, so that much happens in few events. */
 export const POOL_TIMES = {
-  ...{ width: 4, bootDeadlineMs: 120_000, bootEstimateMs: 40_000, idleTimeoutMs: 90_000 },
+  ...{ width: 4, bootDeadlineMs: 80_000, bootEstimateMs: 12_000, idleTimeoutMs: 40_000 },
   ...{ rampPods: 3, pageDeadlineMs: 30_000, maxUsdPerHour: 1 },
 } as const;
 

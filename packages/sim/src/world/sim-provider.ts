@@ -73,7 +73,7 @@ export function createSimProvider(options: SimProviderOptions): Provider {
     return outcome;
   }
 
-  async function terminate(id: string): Promise<void> {
+  async function terminate(id: string): Promise<undefined> {
     const fault = faults.ends.shift();
     const onSent = () => {
       note(() => `${life.id} ends ${id}${fault === undefined ? '' : `: ${fault}`}`);
@@ -110,8 +110,8 @@ function fateOf(odd: Partial<RentFate>, prng: Prng): RentFate {
     ...{ answer: 'rented', fault: 'no-capacity', isBought: odd.answer !== 'refused', lateMs: 0 },
     ...{
       answerMs: 400 + prng.int(2_000),
-      addressMs: 8_000 + prng.int(10_000),
-      bootMs: 20_000 + prng.int(30_000),
+      addressMs: 2_000 + prng.int(5_000),
+      bootMs: 5_000 + prng.int(15_000),
     },
     ...{ hiddenMs: 0, priceFactor: 1, isTwin: false, reusesAddress: false },
     ...odd,

@@ -203,13 +203,10 @@ export class SimWorld {
     for (const running of this.#running) {
       const view = running.controller.view();
       if (view !== null) this.spend.check(running.knowledge.disk, view.spentUsd);
-      if (
-        view === null ||
-        (view.registry === running.checked && view.newestListing === running.checkedListing)
-      )
+      if (view === null || (view.registry === running.checked && view.listing === running.checkedListing))
         continue;
       running.checked = view.registry;
-      running.checkedListing = view.newestListing;
+      running.checkedListing = view.listing;
       this.#state.check(view);
     }
   }

@@ -40,11 +40,17 @@ export class StateLaws {
     }
   }
 
-  /** L12: what is shown as live is every pod held, from the moment it is asked for, and every other one that is listed. */
+  /**
+   * L12: what is shown as live is every pod held, from the moment it is asked for, and every other one of ours that one of the two
+   * newest listings shows.
+   */
   #money(pods: readonly Pod[], view: ControllerView): void {
     const held = new Set(pods.map((pod) => pod.id));
     const keys = new Set(pods.filter((pod) => pod.id === null).map((pod) => pod.key));
-    const others = (view.newestListing?.pods ?? []).filter(({ id, mark }) => {
+    const { newest, previous } = view.listing;
+    const shown = new Set(newest?.pods.map(({ id }) => id));
+    const once = (previous?.pods ?? []).filter(({ id }) => !shown.has(id));
+    const others = [...(newest?.pods ?? []), ...once].filter(({ id, mark }) => {
       if (mark === null || mark.clusterId !== this.#cloud.clusterId || held.has(id)) return false;
       // The first entry of a key is the pod that was asked for under it; a second one is a second pod.
       return !keys.delete(mark.podKey);
