@@ -95,7 +95,7 @@ describe('a listing of the account', () => {
     const { id } = await rent(provider, rentRequest());
     await untilServing(provider, id);
     rmSync(file(id, 'spawned.json'));
-    expect(await provider.list()).toMatchObject([{ id, running: true }]);
+    expect(await provider.list()).toMatchObject([{ id, status: 'running' }]);
     await provider.terminate(id);
     await untilGone(provider, id);
   });
@@ -103,7 +103,7 @@ describe('a listing of the account', () => {
   it('a_record_without_a_process_counts_while_it_is_young_and_is_gone_after_that', async () => {
     makeRecord('local-00000001', 1_000);
     makeRecord('local-00000002', 60_000);
-    expect(await provider.list()).toMatchObject([{ id: 'local-00000001', running: false, address: null }]);
+    expect(await provider.list()).toMatchObject([{ id: 'local-00000001', status: 'starting', url: null }]);
     // From now on a gateway that starts late finds this mark and does not serve.
     expect(readJson('local-00000002', 'exit').reason).toContain('never started');
   });

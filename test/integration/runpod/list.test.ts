@@ -196,10 +196,10 @@ describe('the end of a pod', () => {
     const account = await openRunpod();
     const provider = account.open();
     const [id = ''] = await rentMany(account, 1);
-    await provider.terminate(id);
+    expect(await provider.terminate(id)).toBeUndefined();
     expect(await provider.list()).toEqual([]);
-    await provider.terminate(id);
-    await provider.terminate('never/was?');
+    expect(await provider.terminate(id)).toBe('absent');
+    expect(await provider.terminate('never/was?')).toBe('absent');
     expect(callsOf(account, 'v2 DELETE /pods/{id}')).toBe(3);
     expect(callsOf(account, TERMINATE)).toBe(0);
   });
@@ -212,8 +212,8 @@ describe('the end of a pod', () => {
     await provider.terminate(first);
     expect(callsOf(account, TERMINATE)).toBe(1);
     account.fake.ban('v2', HOUR_MS);
-    await provider.terminate(second);
-    await provider.terminate(second);
+    expect(await provider.terminate(second)).toBeUndefined();
+    expect(await provider.terminate(second)).toBe('absent');
     expect(callsOf(account, TERMINATE)).toBe(3);
     expect(await provider.list()).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe('the end of a pod', () => {
     const account = await openRunpod();
     const [id = ''] = await rentMany(account, 1);
     account.fake.failNext({ api: 'v2', operation: 'DELETE /pods/{id}', cut: true, afterwards: true });
-    await account.open().terminate(id);
+    expect(await account.open().terminate(id)).toBe('absent');
     expect(account.fake.pod(id)?.state).toBe('terminated');
   });
 

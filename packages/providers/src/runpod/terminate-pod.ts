@@ -8,7 +8,10 @@ import { routesOf } from './route-call.ts';
 const AGAIN_AFTER_MS = 1_000;
 const TERMINATE = 'mutation End($input: PodTerminateInput!) { podTerminate(input: $input) }';
 
-/** Asks for the end of a pod. That it is gone, or never was, ends the call well; whether it is gone, listings say. */
+/**
+ * Asks for the end of a pod. That it is gone, or never was, ends the call well; whether it is gone, listings say. After a
+ * first answer that was lost nobody knows whether that call ended it, so that too is `absent`.
+ */
 export async function terminatePod(context: ListContext, id: string): Promise<'absent' | undefined> {
   const what = `Pod ${id} could not be asked to end`;
   const { meters, clock } = context;
