@@ -26,10 +26,11 @@ export interface Provider {
    */
   list(): Promise<ListedPod[]>;
   /**
-   * Asks for the end of a pod and resolves when that was asked; a pod that is gone or never was is a success. Gone is
-   * what two listings say. May be asked again and by several processes at once. Throws `provider_failed`.
+   * Asks for the end of a pod and resolves when that was asked; a pod that is gone or never was is a success, which is
+   * said: `absent` ended nothing, so it tells nobody how long the pod has billed. Gone is what two listings say. May be
+   * asked again and by several processes at once. Throws `provider_failed`.
    */
-  terminate(id: string): Promise<void>;
+  terminate(id: string): Promise<'absent' | undefined>;
   /** Budgets, rates and bans of the provider's APIs, for status. Answers from memory. */
   usage(): readonly ApiUsage[];
   /** What the provider billed for its pods since `fromMs`, as far as it says; null: it keeps no such record. */

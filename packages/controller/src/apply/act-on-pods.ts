@@ -97,9 +97,9 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
   }
   const askedAtMs = deps.nowMs();
   try {
-    await deps.provider.terminate(action.id);
+    const answer = await deps.provider.terminate(action.id);
     deps.facts.providerAnsweredMs = deps.nowMs();
-    if (isFirstAsk(action, deps)) await deps.fleet.ended(action.podKey, askedAtMs);
+    if (answer !== 'absent' && isFirstAsk(action, deps)) await deps.fleet.ended(action.podKey, askedAtMs);
     deps.metrics.terminates.inc({ outcome: 'asked' });
     deps.logger.info({ pod: action.id, why: action.why, reason: action.reason }, 'pod_terminate_asked');
   } catch (err) {

@@ -6,6 +6,8 @@ import { openEdit, post } from './ledger-edit.ts';
 const GIVE_UP_MS = 2 * 86_400_000;
 /** Lines that wait for a bill; beyond it the oldest wait no longer. */
 const WAITING_LINES = 2_000;
+/** Records come by the hour, each rounded for itself: a bill that is lower by less is whole. */
+const ROUNDING_MICRO_USD = 1_000;
 const CORRECTIONS_KEPT = 200;
 
 /** What the provider billed for one pod in one stretch of time. */
@@ -38,11 +40,13 @@ export function settleBills(
     const usd = billed.get(line.podId);
     const read = usd === undefined ? null : microUsd(usd);
     const known = countedMicroUsd(line) + line.correctedMicroUsd;
-    const isSettled = read !== null && read === line.closed.billedMicroUsd && read >= known;
+    const isNew = read !== null && read !== line.closed.billedMicroUsd;
+    const more = isNew ? Math.max(0, read - known) : 0;
+    if (more > 0) corrections.push(correctionOf(line, more, at));
+    const isSettled = read !== null && !isNew && read >= known - ROUNDING_MICRO_USD;
+    // Also a bill that was not read for days is taken in before it is given up.
     if (isSettled || at.nowMs - line.closed.atMs >= GIVE_UP_MS) edit.lines.delete(line.podId);
-    else if (read !== null && read !== line.closed.billedMicroUsd) {
-      const more = Math.max(0, read - known);
-      if (more > 0) corrections.push(correctionOf(line, more, at));
+    else if (isNew) {
       const closed = { ...line.closed, billedMicroUsd: read };
       edit.lines.set(line.podId, { ...line, correctedMicroUsd: line.correctedMicroUsd + more, closed });
     }

@@ -190,7 +190,14 @@ describe('R-051: the provider’s bill', () => {
     expect(billsNeededFromMs(part)).toBe(T0);
     expect(usd(bill(part, 0.7, T0 + 6 * HOUR))).toBe(0.7);
     expect(billsNeededFromMs(bill(part, null, T0 + 50 * HOUR))).toBe(T0);
-    expect(billsNeededFromMs(bill(part, null, T0 + 51 * HOUR))).toBeNull();
+    const late = bill(part, 0.8, T0 + 51 * HOUR);
+    expect([usd(late), billsNeededFromMs(late)]).toEqual([0.8, null]);
+  });
+
+  test('that_is_lower_by_the_rounding_of_its_hours_settles_a_pod_and_takes_nothing_back', () => {
+    const settled = bill(bill(gone, 0.4999, T0 + 4 * HOUR), 0.4999, T0 + 5 * HOUR);
+    expect(billsNeededFromMs(settled)).toBeNull();
+    expect(usd(settled)).toBe(0.5);
   });
 
   test('is_set_against_what_all_prices_of_the_pod_came_to', () => {

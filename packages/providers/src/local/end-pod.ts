@@ -27,10 +27,10 @@ export function createPodEnder({
   accountDir,
   logger,
   killAfterMs,
-}: EndContext): (id: string) => Promise<void> {
+}: EndContext): (id: string) => Promise<undefined> {
   const waitingToKill = new Set<string>();
 
-  async function end(id: string): Promise<void> {
+  async function end(id: string): Promise<undefined> {
     if (!isPodId(id)) throw new PagefleetError('bad_request', `"${id}" is not the id of a local pod`);
     const folder = openPodFolder(accountDir, id);
     if (!(await folder.exists())) return;
@@ -43,9 +43,11 @@ export function createPodEnder({
       return;
     }
     const leader = found.process;
-    if ('atMs' in mark && nowMs - mark.atMs >= killAfterMs) return killGroup(leader, id);
-    logger.info({ pod: id, child: leader.pid }, 'pod_asked_to_end');
-    if (await signalProcess(leader, 'SIGTERM')) killLater(id, leader);
+    if ('atMs' in mark && nowMs - mark.atMs >= killAfterMs) await killGroup(leader, id);
+    else {
+      logger.info({ pod: id, child: leader.pid }, 'pod_asked_to_end');
+      if (await signalProcess(leader, 'SIGTERM')) killLater(id, leader);
+    }
   }
 
   function killLater(id: string, leader: ProcessIdentity): void {
