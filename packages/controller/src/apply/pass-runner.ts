@@ -34,6 +34,9 @@ interface RunnerDeps {
   readonly requestPass: () => void;
 }
 
+const LEDGER_DAMAGED =
+  'lines of the ledger were lost on disk: what today has cost is not known, and nothing is rented before tomorrow';
+
 /** Decides on the world as it is and sets in motion what was decided; nothing of it holds up the pass. */
 export async function runPass(deps: RunnerDeps): Promise<{ wakeAtMs: number }> {
   const startedMs = monotonicMs();
@@ -52,6 +55,8 @@ export async function runPass(deps: RunnerDeps): Promise<{ wakeAtMs: number }> {
 function follow({ plan, actions, intents }: AppliedPlan, deps: RunnerDeps): void {
   const { fleet, facts, notes, listings, tokens, nowMs } = deps;
   notes.take(plan, fleet.canStore);
+  const isUnknown = !deps.provider.free && fleet.money.spentTodayUsd(plan.nowMs) === null;
+  notes.alarms.set('ledger', isUnknown ? [LEDGER_DAMAGED] : [], plan.nowMs);
   for (const podKey of plan.forget) facts.probes.delete(podKey);
   listings.want(plan.listingDueMs);
   if (isAnyMoving(fleet.registry.pods, deps)) listings.want(nowMs() + listings.gapMs);
