@@ -50,6 +50,8 @@ export interface CloudPod {
   askedToEndMs: number | null;
   /** some listing lacked it while it was there: that happens to a pod once, whoever looks */
   wasMissing: boolean;
+  /** its end was asked for in vain, so that nobody can say which call ended it */
+  isEndUnsure: boolean;
   used: number;
   good: number;
   lastGoodMs: number;
@@ -211,6 +213,7 @@ export class Cloud {
         endedAtMs: null,
         askedToEndMs: null,
         wasMissing: false,
+        isEndUnsure: false,
         used: 0,
         good: 0,
         lastGoodMs: 0,

@@ -80,8 +80,9 @@ export function createSimProvider(options: SimProviderOptions): Provider {
       laws.onTerminate(id, knowledge);
     };
     const end = () => {
-      if (!cloud.isApiUp || fault === 'fails') return down();
       const pod = cloud.pods.get(id);
+      if (pod !== undefined && (!cloud.isApiUp || fault === 'fails')) pod.isEndUnsure = true;
+      if (!cloud.isApiUp || fault === 'fails') return down();
       if (typeof fault === 'number' && pod !== undefined) pod.ignoresEndUntilMs = pod.createdAtMs + fault;
       cloud.terminate(id);
     };

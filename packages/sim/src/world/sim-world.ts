@@ -207,6 +207,7 @@ export class SimWorld {
         continue;
       running.checked = view.registry;
       running.checkedListing = view.listing;
+      for (const { id } of view.registry.values()) if (id !== null) this.spend.held(id);
       this.#state.check(view);
     }
   }

@@ -24,6 +24,7 @@ export class SpendLaws {
   readonly #say: (law: string, sentence: string) => void;
   readonly #counted = new Map<Disk, Set<CloudPod>>();
   readonly #spentUsd = new Map<Disk, number>();
+  readonly #held = new Set<string>();
   /** when a complete listing showed a pod last */
   readonly #shownMs = new Map<string, number>();
 
@@ -52,6 +53,11 @@ export class SpendLaws {
     this.#counted.set(to, new Set(this.#counted.get(from)));
   }
 
+  /** A controller holds it: from then on it is counted, from its creation. */
+  held(id: string): void {
+    this.#held.add(id);
+  }
+
   /** Spend never falls, whoever counts it. */
   check(disk: Disk, spentUsd: number): void {
     const before = this.#spentUsd.get(disk) ?? 0;
@@ -76,7 +82,8 @@ export class SpendLaws {
     if (!this.isExact) return;
     const pods = [...(this.#counted.get(disk) ?? [])];
     const most = sum(pods.map((pod) => upToUsd(pod, Math.max(pod.endedAtMs ?? 0, pod.askedToEndMs ?? 0))));
-    const least = sum(pods.map((pod) => billUsd(pod, this.#surelyMs(pod))));
+    const held = pods.filter(({ id }) => this.#held.has(id));
+    const least = sum(held.map((pod) => billUsd(pod, this.#surelyMs(pod))));
     if (spentUsd > most + SLACK_USD) this.#say('L12', `$${spentUsd} are counted of a bill of $${most}`);
     if (spentUsd < least - SLACK_USD)
       this.#say('L12', `$${spentUsd} are counted of a bill of $${most}, of which $${least} were seen`);
@@ -89,7 +96,7 @@ export class SpendLaws {
   #surelyMs(pod: CloudPod): number {
     const { askedToEndMs, endedAtMs } = pod;
     const isOurEnd = askedToEndMs !== null && endedAtMs !== null && askedToEndMs <= endedAtMs;
-    if (this.isUndisturbed && isOurEnd && !pod.wasMissing) return endedAtMs - END_MS;
+    if (this.isUndisturbed && isOurEnd && !pod.wasMissing && !pod.isEndUnsure) return endedAtMs - END_MS;
     return this.#shownMs.get(pod.id) ?? 0;
   }
 }
