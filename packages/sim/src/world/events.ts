@@ -72,6 +72,7 @@ export const EVENTS = {
     (prng) => ({ ms: between(prng, 500, 60_000), isWiped: prng.chance(0.3) }),
     (world, { ms, isWiped }) => {
       world.bus.isUp = false;
+      world.spend.isUndisturbed = false;
       if (isWiped) world.bus.wipe();
       world.clock.later(ms, () => {
         world.bus.isUp = true;

@@ -17,7 +17,7 @@ const DAY_SLACK_MS = 60_000;
 export class SpendLaws {
   /** false: prices, clocks or ledgers were changed under the controller, so that no sum is expected to agree */
   isExact = true;
-  /** false: an end may have been asked for and not been noted */
+  /** false: an end may have been asked for and not been noted, or been withheld */
   isUndisturbed = true;
   readonly #cloud: Cloud;
   readonly #nowMs: () => number;
