@@ -18,6 +18,8 @@ export interface PretendedCloud {
   costUsd(): Promise<number>;
   /** how the next pods behave; see `docs/fake-runpod.md` */
   nextCreates(times: number, knobs: Record<string, unknown>): Promise<void>;
+  /** how a pod that exists behaves from now on */
+  setPod(id: string, knobs: Record<string, unknown>): Promise<void>;
   setKnobs(changes: Record<string, unknown>): Promise<void>;
   /** what an operator does in RunPod's console */
   console(method: string, path: string, body?: unknown): Promise<Response>;
@@ -41,6 +43,7 @@ export function pretendedCloud(stateDir: string): PretendedCloud {
     billing: async () => (await all()).filter(isBilling),
     costUsd: async () => ((await admin('GET', 'ledger')) as { costUsd: number }).costUsd,
     nextCreates: async (times, knobs) => void (await admin('POST', 'next-creates', { times, knobs })),
+    setPod: async (id, knobs) => void (await admin('PATCH', `pods/${id}`, knobs)),
     setKnobs: async (changes) => void (await admin('PATCH', 'knobs', changes)),
     console(method, path, body) {
       const key = readFileSync(join(rehearsalDir, 'api-key'), 'utf8').trim();

@@ -120,6 +120,7 @@ export class Controller {
       ...{ cluster, facts, notes, prober: this.#prober },
       registry: () => fleet.registry.pods,
       money: fleet.money,
+      usage: () => deps.provider.usage(),
       epoch: () => guard.epoch(),
       newestRev: (bootId) => this.#slices.newestRev(bootId),
       tokenOf: tokens.tokenOf,

@@ -21,7 +21,14 @@ function setUp(options: {
   const stops: number[] = [];
   const steps: string[] = [];
   const pages = [...(options.pages ?? [0])];
-  const mark = (clusterId: string) => ({ clusterId, podKey: 'k', pool: 'ocr', width: 1, configHash: 'h', spot: false });
+  const mark = (clusterId: string) => ({
+    clusterId,
+    podKey: 'k',
+    pool: 'ocr',
+    width: 1,
+    configHash: 'h',
+    spot: false,
+  });
   const deps = {
     clusterId: 'us',
     nowMs: () => {

@@ -24,6 +24,7 @@ function worker(number: number, bytes: { memory: number; spool: number } | null)
 function statusOf(workers: WorkerRow[]) {
   return buildStatus({
     ...{ nowMs: 0, clusterId: 'us', epoch: 1, registry: new Map(), listing: NO_LISTING, caps: null },
+    ...{ offers: null, usage: [] },
     config: { cluster: 'c', pools: [], money: MONEY } as unknown as Config,
     ...{ money: NO_MONEY, today: UTC_CALENDAR.dayAt(0) },
     reports: mergeReports([], { nowMs: 0, epoch: 1, alive: [] }),

@@ -4,6 +4,8 @@ import type { ListedPod } from '@pagefleet/providers';
 import { listOwnPods, openProvider } from '../fleet/own-provider.ts';
 
 const LIST_EVERY_MS = 2_000;
+/** A controller that lives looks as often, and ends the pod itself once it has seen it; one that it never sees it waits for. */
+const LOOKS = 3;
 
 interface Account {
   list(): Promise<readonly ListedPod[]>;
@@ -49,15 +51,17 @@ async function watch(
 ): Promise<void> {
   const { say, everyMs, signal } = options;
   let before: ReadonlySet<string> | null = null;
-  const said = new Set<string>();
+  const looks = new Map<string, number>();
   while (!signal.aborted) {
     // A listing that fails says nothing; the work's own one, at its end, is the one that counts.
     const pods = await account.list().catch(() => null);
     before ??= pods && new Set(pods.map(({ id }) => id));
     for (const pod of pods ?? []) {
       if (signal.aborted || before?.has(pod.id)) continue;
-      if (!said.has(pod.id)) say(`ending pod ${pod.name}, which appeared while stopping`);
-      said.add(pod.id);
+      const seen = (looks.get(pod.id) ?? 0) + 1;
+      looks.set(pod.id, seen);
+      if (seen < LOOKS) continue;
+      if (seen === LOOKS) say(`ending pod ${pod.name}, which appeared while stopping`);
       await account.terminate(pod.id).catch(() => undefined);
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);

@@ -15,6 +15,7 @@ function pod(id: string, state: PodStatus['state'], extra: Partial<PodStatus> = 
       rss_bytes: null,
       pages_per_second: 0,
     },
+    ...{ card: null, cloud: null, spot: false },
     ...{ settings: null, settings_version: null, warnings: [] },
     ...extra,
   };
@@ -38,6 +39,7 @@ function status(pods: PodStatus[], extra: Partial<FleetStatus> = {}): FleetStatu
       degraded: [],
       alarms: [],
     },
+    account: { apis: [], catalogue: null },
     money: {
       ...{ day: '2026-01-05', time_zone: 'UTC', known: true, open_today_usd: 0.02, booting_today_usd: 0.4 },
       ...{ booting_month_usd: 1, leases: [], corrections: [] },

@@ -26,6 +26,7 @@ export interface FleetStatus {
   pods: PodStatus[];
   workers: WorkerStatus[];
   money: MoneyStatus;
+  account: AccountStatus;
   /** clients see their own, operators all */
   leases: LeaseStatus[];
   /** sources that were late: their values are the last known ones, with their age (R-090) */
@@ -55,6 +56,23 @@ export interface PoolStatus {
   live_hourly_usd: number;
   spend_today_usd: number;
   spend_month_usd: number;
+}
+
+/** The provider's account. Empty for a provider that costs nothing. */
+export interface AccountStatus {
+  apis: {
+    api: string;
+    calls_last_hour: number;
+    /** null = none */
+    hourly_budget: number | null;
+    over_budget: boolean;
+    /** nothing is sent for so long; null = not banned */
+    banned_for_s: number | null;
+    /** as the API said last */
+    windows: { window: string; limit: number | null; remaining: number }[];
+  }[];
+  /** null = none needed, or none came in yet */
+  catalogue: { source: string; age_s: number; offers: number } | null;
 }
 
 /** What was spent, by the ledger, and what may be (R-051). Days and months are those of `money.time_zone`. */
@@ -104,6 +122,10 @@ export interface PodStatus {
   inflight: number;
   used: number;
   price_usd_per_hour: number | null;
+  /** what it was rented as; null = nothing was chosen, or not known */
+  card: string | null;
+  cloud: string | null;
+  spot: boolean;
   age_s: number;
   last_probe_ago_s: number | null;
   quarantine_remaining_s: number | null;

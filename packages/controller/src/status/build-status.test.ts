@@ -24,6 +24,8 @@ function input(pods: Pod[], change: Partial<StatusInput> = {}): StatusInput {
     registry: new Map(pods.map((pod) => [pod.key, pod])),
     listing: NO_LISTING,
     caps: null,
+    offers: null,
+    usage: [],
     money: NO_MONEY,
     today: UTC_CALENDAR.dayAt(T0),
     reports: mergeReports([], { nowMs: T0, epoch: 3, alive: [] }),

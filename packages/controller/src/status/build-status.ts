@@ -16,13 +16,16 @@ import {
   liveCost,
   liveLease,
   type MergedReports,
+  type OfferBook,
   type Pod,
   type ProbeResult,
   type ReceivedReport,
   type Registry,
 } from '@pagefleet/core';
+import type { ApiUsage } from '@pagefleet/providers';
 import { showLease, showPoolLeases } from '../leases/show-lease.ts';
 import type { MoneyState } from '../money/money-state.ts';
+import { accountStatus } from './account-status.ts';
 import { moneyStatus, spendOf } from './money-status.ts';
 
 /** Everything the snapshot is made of, each part as it was last known. */
@@ -34,6 +37,8 @@ export interface StatusInput {
   readonly registry: Registry;
   readonly listing: ListingHistory;
   readonly caps: Caps | null;
+  readonly offers: OfferBook | null;
+  readonly usage: readonly ApiUsage[];
   readonly money: MoneyState;
   /** in the operator's zone */
   readonly today: Day;
@@ -97,6 +102,7 @@ export function buildStatus(input: StatusInput): FleetStatus {
       ...{ nowMs: input.nowMs, today: input.today, ledger },
       ...{ money: input.config.money, liveUsdPerHour: money.usdPerHour },
     }),
+    account: accountStatus(input.usage, input.offers, input.nowMs),
     leases: leases.flatMap((held) => {
       const lease = liveLease(held, input.nowMs);
       return lease === null ? [] : [showLease(lease, input.nowMs)];
@@ -161,6 +167,9 @@ function podStatus(pod: Pod, input: StatusInput): PodStatus {
     inflight: report?.inflight ?? health?.inflight ?? 0,
     used: Math.max(report?.used ?? 0, health?.pagesDone ?? 0),
     price_usd_per_hour: pod.priceUsdPerHour,
+    card: pod.offer?.card ?? null,
+    cloud: pod.offer?.cloud ?? null,
+    spot: pod.offer?.spot ?? false,
     age_s: seconds(nowMs - pod.createdAtMs),
     last_probe_ago_s: probe === undefined ? null : seconds(nowMs - probe.endedAtMs),
     quarantine_remaining_s: pod.state === 'quarantined' ? seconds(pod.nextProbeMs - nowMs) : null,

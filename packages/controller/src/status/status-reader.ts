@@ -1,5 +1,6 @@
 import type { ClusterFile, FleetStatus } from '@pagefleet/contract';
 import { type MergedReports, mergeReports, type Pod, type Registry } from '@pagefleet/core';
+import type { ApiUsage } from '@pagefleet/providers';
 import type { MoneyBook } from '../money/money-book.ts';
 import type { PodProber } from '../observe/pod-prober.ts';
 import type { Facts } from '../world.ts';
@@ -15,6 +16,7 @@ interface ReaderDeps {
   readonly prober: PodProber;
   readonly registry: () => Registry;
   readonly money: MoneyBook;
+  readonly usage: () => readonly ApiUsage[];
   readonly epoch: () => number;
   readonly newestRev: (bootId: string) => number | null;
   readonly tokenOf: (pod: Pod) => string | null;
@@ -54,6 +56,8 @@ export function createStatusReader(deps: ReaderDeps): () => Promise<FleetStatus>
       registry: deps.registry(),
       listing: facts.listing,
       caps: deps.notes.caps,
+      offers: facts.offers,
+      usage: deps.usage(),
       money: deps.money.state,
       today: deps.money.calendar.dayAt(now),
       reports: lastReports(deps, now),
