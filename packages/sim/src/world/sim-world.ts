@@ -325,7 +325,7 @@ export class SimWorld {
   }
 
   #onKilled(life: Life): void {
-    this.spend.isUndisturbed = false;
+    this.spend.killed();
     this.#running = this.#running.filter((one) => one.life !== life);
     if (this.#newest?.life === life) this.clock.later(RESTART_MS, () => this.startController());
   }

@@ -10,6 +10,16 @@ const END_MS = 1_000;
 /** What runs on between two passes, before it counts against the day. */
 const DAY_SLACK_MS = 60_000;
 
+/** Until what a listing shows is on the disk. */
+const NOTE_MS = 1_000;
+
+/** When a complete listing showed a pod last, when that was told, and the one before that is on the disk by then. */
+interface Shown {
+  readonly shownMs: number;
+  readonly toldMs: number;
+  readonly beforeMs: number;
+}
+
 /**
  * L12 and the $/day limit, against the account's own bill. A ledger is a disk's: what was told to controllers that kept it
  * there counts in it, and goes with it.
@@ -25,8 +35,7 @@ export class SpendLaws {
   readonly #counted = new Map<Disk, Set<CloudPod>>();
   readonly #spentUsd = new Map<Disk, number>();
   readonly #held = new Set<string>();
-  /** when a complete listing showed a pod last */
-  readonly #shownMs = new Map<string, number>();
+  readonly #shown = new Map<string, Shown>();
 
   constructor(cloud: Cloud, nowMs: () => number, say: (law: string, sentence: string) => void) {
     this.#cloud = cloud;
@@ -39,7 +48,14 @@ export class SpendLaws {
     const pod = this.#cloud.pods.get(id);
     if (pod?.mark?.clusterId !== this.#cloud.clusterId) return;
     this.#counted.set(disk, (this.#counted.get(disk) ?? new Set()).add(pod));
-    if (listedMs !== null) this.#shownMs.set(id, Math.max(listedMs, this.#shownMs.get(id) ?? 0));
+    if (listedMs !== null) this.#show(id, listedMs);
+  }
+
+  /** A controller died: what it was told last may not be on its disk. */
+  killed(): void {
+    this.isUndisturbed = false;
+    for (const [id, { toldMs, beforeMs }] of this.#shown)
+      if (this.#nowMs() - toldMs < NOTE_MS) this.#shown.set(id, { shownMs: beforeMs, beforeMs, toldMs: 0 });
   }
 
   erased(disk: Disk): void {
@@ -97,7 +113,14 @@ export class SpendLaws {
     const { askedToEndMs, endedAtMs } = pod;
     const isOurEnd = askedToEndMs !== null && endedAtMs !== null && askedToEndMs <= endedAtMs;
     if (this.isUndisturbed && isOurEnd && !pod.wasMissing && !pod.isEndUnsure) return endedAtMs - END_MS;
-    return this.#shownMs.get(pod.id) ?? 0;
+    return this.#shown.get(pod.id)?.shownMs ?? 0;
+  }
+
+  #show(id: string, shownMs: number): void {
+    const toldMs = this.#nowMs();
+    const last = this.#shown.get(id);
+    const isNoted = last !== undefined && toldMs - last.toldMs >= NOTE_MS;
+    this.#shown.set(id, { shownMs, toldMs, beforeMs: isNoted ? last.shownMs : (last?.beforeMs ?? 0) });
   }
 }
 
