@@ -24,7 +24,7 @@ describe('a rehearsal: pagefleet up --provider fake-runpod', () => {
   });
 
   test('rents_a_pod_at_a_price_and_reads_the_sample_with_it', async () => {
-    await cluster.whole(1);
+    await cluster.until('a pod serves', ({ summary }) => summary.pods_ready === 1);
     const read = await cluster.cli(['ocr', join(repoRoot(), 'docs/sample/scan.pdf')]);
     expect(read.code, read.stderr).toBe(0);
     expect(read.stdout).toContain('32 Track MIDI Sequence Recorder');

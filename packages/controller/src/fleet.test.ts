@@ -164,6 +164,7 @@ describe('the owner of the pods', () => {
   test('a_pool_that_holds_its_cap_after_a_restart_rents_nothing_more', async () => {
     const first = await openFleet();
     await pass(first, { actions: rents(1) }, ['a']);
+    await first.report(keyOf('a'), { kind: 'calling' }, 'durable');
     await first.close();
     const second = await openFleet();
     const pool = { name: 'ocr', models: [], configHash: 'hash', width: 2, minPods: 1, maxPods: 1 };

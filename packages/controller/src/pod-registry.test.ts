@@ -54,7 +54,8 @@ describe('the registry (R-034)', () => {
 
   test('after_a_restart_a_paid_call_that_was_out_is_ambiguous_never_repeated', () => {
     const registry = new PodRegistry();
-    registry.restore([held(rentingPod('a')), held(servingPod('b'))], T0 + 1_000);
+    const called = { ...rentingPod('a'), answer: 'pending' } as const;
+    registry.restore([held(called), held(servingPod('b'))], T0 + 1_000);
     expect(registry.get(keyOf('a'))).toMatchObject({ state: 'renting', answer: 'ambiguous' });
     expect(registry.get(keyOf('b'))).toMatchObject({ state: 'serving', asked: null });
     expect(registry.keyRef(keyOf('a')).keyId).toBe('k1');

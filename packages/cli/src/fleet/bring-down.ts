@@ -63,8 +63,9 @@ export function bringDown(
         ? await listOwnPods(provider, cluster)
         : await endPods(provider, cluster, { say, signal });
       await provider.close();
-      if (!keepPods && pods.length === 0) await endRehearsalCloud(paths);
       const unresolved = provider.listingProvesAbsence ? [] : (drained.rents?.missingIn(pods) ?? null);
+      const isEmpty = pods.length === 0 && (unresolved?.length ?? 0) === 0;
+      if (!keepPods && isEmpty) await endRehearsalCloud(paths);
       return { pods, processes, unresolved, spendTodayUsd: drained.spend };
     },
     options.waitMs,
@@ -78,17 +79,22 @@ async function drainByController(
   const client = createClient({ url: controllerUrl(cluster), token: readOperatorToken(cluster) });
   let spend: number | null = null;
   let rents: UnresolvedRents | null = null;
-  try {
+  const readSpend = async (): Promise<void> => {
     spend = await client.status(signal).then(
-      ({ summary }) => summary.spend_today_usd,
-      () => null,
+      ({ summary, money }) => summary.spend_today_usd + money.open_today_usd,
+      () => spend,
     );
+  };
+  try {
+    await readSpend();
     for await (const line of client.down({ keepPods, signal })) {
       rents ??= new UnresolvedRents();
       rents.hear(line);
       const text = describeDownLine(line);
       if (text) say(text);
     }
+    // Once more: pods bill to their end.
+    await readSpend();
     return { ok: true, spend, rents };
   } catch (error) {
     if (!signal.aborted) {
