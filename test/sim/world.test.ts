@@ -4,7 +4,7 @@ import { controllerUnderTest } from './world-controller.ts';
 import { BROKEN_RULES, type BrokenRule } from './world-sabotage.ts';
 
 /** as many seeds as fit in this time … */
-const BUDGET_MS = 75_000;
+const BUDGET_MS = 90_000;
 /** … or exactly so many */
 const WANTED = Number(process.env.WORLD_SEEDS ?? 0);
 const FIRST_SEED = Number(process.env.WORLD_FIRST_SEED ?? 1);

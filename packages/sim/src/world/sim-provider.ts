@@ -14,7 +14,11 @@ export class ProviderFaults {
   /** the next end is accepted and ignored for so long, or fails */
   readonly ends: ('fails' | number)[] = [];
 
+  /** All goes well from now on, also for calls that are under way. */
+  isOver = false;
+
   clear(): void {
+    this.isOver = true;
     for (const queue of [this.rents, this.listings, this.ends]) queue.length = 0;
   }
 }
@@ -83,7 +87,8 @@ export function createSimProvider(options: SimProviderOptions): Provider {
       const pod = cloud.pods.get(id);
       if (pod !== undefined && (!cloud.isApiUp || fault === 'fails')) pod.isEndUnsure = true;
       if (!cloud.isApiUp || fault === 'fails') return down();
-      if (typeof fault === 'number' && pod !== undefined) pod.ignoresEndUntilMs = pod.createdAtMs + fault;
+      if (typeof fault === 'number' && pod !== undefined && !faults.isOver)
+        pod.ignoresEndUntilMs = pod.createdAtMs + fault;
       cloud.terminate(id);
     };
     await life.call('terminate', end, { sendMs: 100, backMs: cloud.isApiUp ? 100 : TIMEOUT_MS, onSent });

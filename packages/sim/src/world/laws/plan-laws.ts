@@ -171,7 +171,7 @@ export class PlanLaws {
       const isByProbe = event.why === 'unreachable' || event.why === 'boot-failed';
       const isApiUp = (newest?.endedAtMs ?? 0) >= world.nowMs - WINDOW_MS;
       const saidSo = world.probes.get(pod.key)?.outcome === 'unfit';
-      if (isByProbe && !isApiUp && !saidSo && !this.#isWitnessed(pod, world))
+      if (isByProbe && !this.#options.isClockBack() && !isApiUp && !saidSo && !this.#isWitnessed(pod, world))
         this.#say('L5', `${nameOf(pod)} ended by probe while nobody answered`);
     }
   }
