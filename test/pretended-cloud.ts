@@ -4,7 +4,7 @@ import { clusterPaths } from '@pagefleet/runtime';
 import { startFakeRunpod } from '@pagefleet/sim/fake-runpod';
 
 /** A pod in the pretended cloud's table; the table never forgets one. */
-export interface CloudPod {
+interface CloudPod {
   readonly id: string;
   readonly request: { readonly name: string };
   readonly state: string;
