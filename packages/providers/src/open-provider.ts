@@ -25,7 +25,8 @@ export function openProvider(cluster: ClusterFile, logger: Logger): Provider {
   });
 }
 
-function readApiKey(file: string): string {
+/** Throws `config_invalid`, with what to do, where the file is missing, empty, or open to others. */
+export function readApiKey(file: string): string {
   const key = readKeyFile(file).trim();
   if (/^[\x21-\x7e]{8,}$/.test(key)) return key;
   throw new PagefleetError(

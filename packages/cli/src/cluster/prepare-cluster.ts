@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { ClusterFile, Config } from '@pagefleet/contract';
+import { readApiKey } from '@pagefleet/providers';
 import { type ClusterPaths, loadOrCreateSecret, realNodeBinary, writeFileAtomic } from '@pagefleet/runtime';
 import { choosePorts } from './choose-ports.ts';
 import { keepApiKey } from './keep-api-key.ts';
@@ -12,6 +13,7 @@ import { renderSupervisord } from './render-supervisord.ts';
 /** Writes everything the programs of the cluster read at their start. Only called while none of them runs. */
 export async function prepareCluster(paths: ClusterPaths, given: Config): Promise<ClusterFile> {
   const config = await keepApiKey(paths, given, process.env);
+  if (config.runpod.apiKeyFile !== '') readApiKey(config.runpod.apiKeyFile);
   const ports = await choosePorts(config.workers, readClusterFile(paths)?.ports ?? null);
   const cluster: ClusterFile = {
     v: 1,

@@ -7,6 +7,7 @@ import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
 import { endpointUrl } from './endpoint.ts';
 import { readGroup, readGroupFile, runningGroup, startGroup } from './group.ts';
+import { refuseOtherAccount } from './other-account.ts';
 import { prepareCluster } from './prepare-cluster.ts';
 import { readClusterFile } from './read-cluster-file.ts';
 import { observeSession } from './session.ts';
@@ -35,7 +36,8 @@ export async function startCluster(given: Config, { say, rehearse }: StartOption
     await endLeftovers(paths, say);
     await requireFreeEndpoint(given.listen);
     const config = rehearse ? rehearsalConfig(given, await startRehearsalCloud(paths)) : given;
-    if (!rehearse) await warnOfRehearsal(paths, say);
+    if (!rehearse) await refuseRehearsal(paths);
+    await refuseOtherAccount(paths, config);
     const cluster = await startFromFiles(paths, config);
     for (const line of describeSizes(config)) say(line);
     return cluster;
@@ -58,10 +60,13 @@ async function startFromFiles(paths: ClusterPaths, config: Config): Promise<Clus
   }
 }
 
-/** Pods of a rehearsal are no pods of this cluster's provider: they end by their dead-man switch. */
-async function warnOfRehearsal(paths: ClusterPaths, say: (line: string) => void): Promise<void> {
+/** The pretended cloud runs for as long as it has pods, and no listing of another account says what became of them. */
+async function refuseRehearsal(paths: ClusterPaths): Promise<void> {
   if ((await runningCloud(paths)) === null) return;
-  say('a rehearsal was left here with its pods; `pagefleet up --provider fake-runpod` takes them over');
+  throw new PagefleetError(
+    'conflict',
+    'A rehearsal was left here with its pods: `pagefleet up --provider fake-runpod` takes them over, `pagefleet down` ends them.',
+  );
 }
 
 async function refuseRunning(paths: ClusterPaths): Promise<void> {

@@ -9,6 +9,7 @@ import { rebuildCluster } from '../cluster/rebuild-cluster.ts';
 import { bringDown } from '../fleet/bring-down.ts';
 import { openProvider } from '../fleet/own-provider.ts';
 import { reportDown } from '../fleet/report-down.ts';
+import { upAgain } from '../rehearsal/rehearsal-config.ts';
 import { watchInterrupts } from '../terminal/interrupts.ts';
 import { say } from '../terminal/say.ts';
 import { requireCluster } from './require-cluster.ts';
@@ -21,7 +22,7 @@ export async function down(options: ConfigOptions & { readonly keepPods?: boolea
   const { first } = watchInterrupts();
   const work = bringDown(paths, cluster, { keepPods, say, signal: first });
   const outcome = await (keepPods ? work : endNewPods(accountOf(cluster), work, say));
-  const code = reportDown(outcome, keepPods);
+  const code = reportDown(outcome, keepPods, upAgain(cluster));
   if (first.aborted) return ERRORS.interrupted.exitCode;
   return written || keepPods ? code : code || (await reportStrangers(cluster));
 }

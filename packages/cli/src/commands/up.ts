@@ -11,6 +11,7 @@ import { readSample } from '../demo/read-sample.ts';
 import { bringDown } from '../fleet/bring-down.ts';
 import { reportDown } from '../fleet/report-down.ts';
 import { watchFleet } from '../fleet/watch-fleet.ts';
+import { upAgain } from '../rehearsal/rehearsal-config.ts';
 import { type Interrupts, watchInterrupts } from '../terminal/interrupts.ts';
 import { printError } from '../terminal/print-error.ts';
 import { say } from '../terminal/say.ts';
@@ -85,7 +86,7 @@ async function leave(paths: ClusterPaths, cluster: ClusterFile, interrupts: Inte
   );
   const work = bringDown(paths, cluster, { keepPods, say, signal: second, waitMs: OTHER_COMMAND_MS });
   const outcome = await (keepPods ? work : endNewPods(accountOf(cluster), work, say));
-  const code = reportDown(outcome, keepPods);
+  const code = reportDown(outcome, keepPods, upAgain(cluster));
   return second.aborted ? ERRORS.interrupted.exitCode : code;
 }
 

@@ -1,13 +1,15 @@
 import { createClient } from '@pagefleet/client';
 import type { ClusterFile } from '@pagefleet/contract';
-import type { ListedPod } from '@pagefleet/providers';
+import type { ListedPod, Provider } from '@pagefleet/providers';
 import type { ClusterPaths, ProcessIdentity } from '@pagefleet/runtime';
 import { endSession } from '../cluster/end-session.ts';
 import { controllerUrl } from '../cluster/endpoint.ts';
 import { readGroup, runningGroup } from '../cluster/group.ts';
 import { readOperatorToken } from '../cluster/prepare-cluster.ts';
 import { withStateLock } from '../cluster/up-lock.ts';
+import { isRehearsal } from '../rehearsal/rehearsal-config.ts';
 import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
+import { startRehearsalCloud } from '../rehearsal/start-rehearsal-cloud.ts';
 import { describeDownLine } from './describe-down-line.ts';
 import { endPods } from './end-pods.ts';
 import { listOwnPods, openProvider } from './own-provider.ts';
@@ -23,7 +25,10 @@ export interface DownOptions {
 }
 
 export interface DownOutcome {
-  readonly pods: readonly ListedPod[];
+  /** null = the account cannot be listed */
+  readonly pods: readonly ListedPod[] | null;
+  /** as the controller named its pods last; empty when all are gone, or it said nothing */
+  readonly told: readonly string[];
   readonly processes: readonly ProcessIdentity[];
   /** names of rents that may still turn out to have been made; null when no controller could say */
   readonly unresolved: readonly string[] | null;
@@ -47,6 +52,7 @@ export function bringDown(
     paths,
     async () => {
       const { keepPods, say, signal } = options;
+      if (isRehearsal(cluster)) await startRehearsalCloud(paths);
       const isRunning = (await runningGroup(paths)) !== null;
       const drained = isRunning
         ? await drainByController(cluster, options)
@@ -59,17 +65,30 @@ export function bringDown(
         processes = await endSession(group, { patienceMs, signal, say });
       }
       const provider = openProvider(cluster);
-      const pods = keepPods
-        ? await listOwnPods(provider, cluster)
-        : await endPods(provider, cluster, { say, signal });
+      const pods = await askAccount(provider, cluster, options);
       await provider.close();
-      const unresolved = provider.listingProvesAbsence ? [] : (drained.rents?.missingIn(pods) ?? null);
-      const isEmpty = pods.length === 0 && (unresolved?.length ?? 0) === 0;
+      const unresolved = provider.listingProvesAbsence ? [] : (drained.rents?.missingIn(pods ?? []) ?? null);
+      const isEmpty = pods?.length === 0 && (unresolved?.length ?? 0) === 0;
       if (!keepPods && isEmpty) await endRehearsalCloud(paths);
-      return { pods, processes, unresolved, spendTodayUsd: drained.spend };
+      return { pods, told: drained.rents?.all() ?? [], processes, unresolved, spendTodayUsd: drained.spend };
     },
     options.waitMs,
   );
+}
+
+/** null = it does not answer, so that nobody can say what is left */
+async function askAccount(
+  provider: Provider,
+  cluster: ClusterFile,
+  { keepPods, say, signal }: DownOptions,
+): Promise<ListedPod[] | null> {
+  try {
+    if (keepPods) return await listOwnPods(provider, cluster);
+    return await endPods(provider, cluster, { say, signal });
+  } catch (error) {
+    say((error as Error).message);
+    return null;
+  }
 }
 
 async function drainByController(

@@ -11,17 +11,22 @@ interface ToldPod {
  * them out, so that no listing proves them away for minutes.
  */
 export class UnresolvedRents {
-  #names: readonly string[] = [];
+  #pods: readonly ToldPod[] = [];
 
   /** one line of the controller's answer; the newest counts */
   hear({ type, pods }: { readonly type?: unknown; readonly pods?: unknown }): void {
-    if (type === 'done') this.#names = [];
-    if (!Array.isArray(pods)) return;
-    this.#names = (pods as ToldPod[]).filter(({ state }) => state === 'renting').map(({ id }) => id);
+    if (type === 'done') this.#pods = [];
+    if (Array.isArray(pods)) this.#pods = pods as ToldPod[];
   }
 
   /** those that the account does not show either */
   missingIn(listed: readonly ListedPod[]): string[] {
-    return this.#names.filter((name) => !listed.some((pod) => pod.name === name));
+    const names = this.#pods.filter(({ state }) => state === 'renting').map(({ id }) => id);
+    return names.filter((name) => !listed.some((pod) => pod.name === name));
+  }
+
+  /** every pod that was there when the controller was last heard */
+  all(): string[] {
+    return this.#pods.map(({ id, state }) => `${id} (${state})`);
   }
 }

@@ -1,4 +1,5 @@
-import type { Config, Pool } from '@pagefleet/contract';
+import type { ClusterFile, Config, Pool } from '@pagefleet/contract';
+import { clusterPaths } from '@pagefleet/runtime';
 
 /** The image whose pods the pretended cloud runs as gateway processes of this machine. */
 const REHEARSAL_IMAGE = 'pagefleet/gateway:rehearsal';
@@ -12,7 +13,21 @@ export interface RehearsalCloud {
   readonly apiKeyFile: string;
 }
 
-/** The same cluster with every pool rented from the pretended cloud: what the operator set for a rented pool stays. */
+/** Whether what `up` decided was decided for a rehearsal. */
+export function isRehearsal({ stateDir, config }: ClusterFile): boolean {
+  // The file of an older version does not say.
+  return (config.runpod?.apiKeyFile ?? '').startsWith(`${clusterPaths(stateDir).rehearsalDir}/`);
+}
+
+/** How the cluster is brought up again with the same pods. */
+export function upAgain(cluster: ClusterFile): string {
+  return isRehearsal(cluster) ? 'pagefleet up --provider fake-runpod' : 'pagefleet up';
+}
+
+/**
+ * The same cluster with every pool rented from the pretended cloud. What the operator set for a rented pool stays, but for
+ * the image and for times that a pretended boot makes shorter.
+ */
 export function rehearsalConfig(config: Config, cloud: RehearsalCloud): Config {
   const { money } = config;
   return {
@@ -33,14 +48,13 @@ export function rehearsalConfig(config: Config, cloud: RehearsalCloud): Config {
 }
 
 function rehearsalPool(pool: Pool): Pool {
-  const isLocal = pool.provider === 'local';
   const { machine } = pool;
   return {
     ...pool,
     provider: 'runpod',
     bootEstimateMs: BOOT.estimateMs,
-    bootDeadlineMs: BOOT.deadlineMs,
-    idleTimeoutMs: isLocal ? pool.idleTimeoutMs : BOOT.idleMs,
+    bootDeadlineMs: Math.min(pool.bootDeadlineMs, BOOT.deadlineMs),
+    idleTimeoutMs: Math.min(pool.idleTimeoutMs, BOOT.idleMs),
     machine: {
       ...machine,
       image: REHEARSAL_IMAGE,

@@ -99,7 +99,7 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
   try {
     const answer = await deps.provider.terminate(action.id);
     deps.facts.providerAnsweredMs = deps.nowMs();
-    if (answer !== 'absent' && isFirstAsk(action, deps)) await deps.fleet.ended(action.podKey, askedAtMs);
+    if (answer !== 'absent') await noteAccepted(action, askedAtMs, deps);
     deps.metrics.terminates.inc({ outcome: 'asked' });
     deps.logger.info({ pod: action.id, why: action.why, reason: action.reason }, 'pod_terminate_asked');
   } catch (err) {
@@ -108,6 +108,14 @@ async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<
   }
   deps.listings.want(deps.nowMs());
   deps.requestPass();
+}
+
+/** The provider knew the pod. One that no listing has shown needs not wait for that to be gone. */
+async function noteAccepted(action: TerminateAction, askedAtMs: number, deps: PodActionDeps): Promise<void> {
+  const { fleet } = deps;
+  if (isFirstAsk(action, deps)) await fleet.ended(action.podKey, askedAtMs);
+  if (fleet.registry.get(action.podKey)?.shownAtMs !== null) return;
+  await fleet.report(action.podKey, { kind: 'end-accepted', atMs: deps.nowMs() }, 'lazy');
 }
 
 /** After one whose answer was lost, this one may have found nothing to end, and says nothing of how long the pod lived. */

@@ -50,6 +50,13 @@ export function chooseOffers(settings: PoolSettings, world: Choosing): OfferChoi
   return { ranked: [...ready].sort(byWorth(settings, memory.cardRates)), why: '' };
 }
 
+/** Cards that the operator names and no catalogue knows: misspelt, most likely. */
+export function unknownCards({ policy }: PoolSettings, { offers }: Pick<World, 'offers'>): string[] {
+  if (policy === null || offers === null) return [];
+  const known = new Set(offers.offers.map(({ card }) => card));
+  return policy.cards.map(({ card }) => card).filter((card) => !known.has(card));
+}
+
 function none(why: string): OfferChoice {
   return { ranked: [], why };
 }

@@ -1,6 +1,6 @@
 import { decideAdoption, enterRegistry, matchListing } from './adopt.ts';
 import { type Caps, caps } from './caps.ts';
-import { chooseOffers, pricedPools } from './choose-offer.ts';
+import { chooseOffers, pricedPools, unknownCards } from './choose-offer.ts';
 import { type Bucket, classify } from './classify.ts';
 import { LIFE_STEPS } from './decide-life.ts';
 import { QUARANTINE_STEPS } from './decide-quarantine.ts';
@@ -147,6 +147,9 @@ function decideScale(pass: Pass, memories: Map<string, PoolMemory>): Scale {
     rents.push(...result.rents);
     if (result.memory.failedBoots >= 3)
       alarms.push(`${name}: ${result.memory.failedBoots} boots in a row failed, renting is suspended`);
+    alarms.push(
+      ...unknownCards(settings, world).map((card) => `${name}: the catalogue has no card "${card}"`),
+    );
     if (result.memory.refusal !== null) alarms.push(`${name}: ${REFUSAL_WORDS[result.memory.refusal.fault]}`);
     const drains = drained.filter((t) => pass.registry.get(t.podKey)?.pool === name).length;
     notes.push({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from './decide.ts';
 import { isGone, listingFreshness, NO_LISTING, recordListing } from './listing.ts';
+import { transition } from './pod-transition.ts';
 import { listed, listing, registry, reports, serving, T0, terminating, world } from './world-kit.ts';
 
 const POD = serving('a');
@@ -30,6 +31,16 @@ describe('L5: gone', () => {
     const absent = history(listing(T0 - 60_000, []), listing(T0, []));
     expect(isGone(unseen, absent, T0)).toBe(false);
     expect(isGone({ ...unseen, createdAtMs: T0 - 900_000 }, absent, T0)).toBe(true);
+  });
+
+  test('of_a_pod_never_shown_needs_two_listings_after_the_provider_took_its_end', () => {
+    const pod = terminating('a', { shownAtMs: null, createdAtMs: T0 - 10_000 });
+    const accepted = transition(pod, { kind: 'end-accepted', atMs: T0 - 8_000 }, T0 - 8_000);
+    if (!accepted.legal) throw new Error('illegal');
+    const since = (previousMs: number) => history(listing(previousMs, []), listing(T0 - 1_000, []));
+    expect(isGone(pod, since(T0 - 5_000), T0)).toBe(false);
+    expect(isGone(accepted.pod, since(T0 - 5_000), T0)).toBe(true);
+    expect(isGone(accepted.pod, since(T0 - 9_000), T0)).toBe(false);
   });
 
   test('never_holds_for_a_pod_that_answers', () => {

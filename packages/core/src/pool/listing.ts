@@ -71,7 +71,7 @@ export function isGone(pod: Pod, history: ListingHistory, nowMs: number): boolea
   if (newest === null || previous === null) return false;
   if (listingFreshness(history, nowMs) !== 'fresh') return false;
   if (lists(newest, pod) || lists(previous, pod)) return false;
-  if (pod.shownAtMs !== null) return true;
+  if (pod.shownAtMs !== null) return previous.startedAtMs >= pod.shownAtMs;
   return newest.startedAtMs - pod.createdAtMs >= NEVER_SEEN_MS;
 }
 

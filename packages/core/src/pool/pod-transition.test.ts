@@ -29,6 +29,7 @@ const EVENTS: PodEvent[] = [
   { kind: 'restored', answered: {} },
   { kind: 'drain', why: 'idle', deadlineMs: T0 + 1 },
   { kind: 'end', why: 'idle' },
+  { kind: 'end-accepted', atMs: T0 },
   { kind: 'asked-again' },
   { kind: 'gone', why: 'gone' },
 ];

@@ -71,6 +71,8 @@ export type PodEvent =
   | { readonly kind: 'drain'; readonly why: EndReason; readonly deadlineMs: number }
   | { readonly kind: 'end'; readonly why: EndReason }
   | { readonly kind: 'asked-again' }
+  /** the provider took the end of a pod that it knew, so it need not be shown first to be gone */
+  | { readonly kind: 'end-accepted'; readonly atMs: number }
   | { readonly kind: 'gone'; readonly why: EndReason };
 
 export type PodEventKind = PodEvent['kind'];
@@ -164,6 +166,7 @@ const TABLE = {
   },
   terminating: {
     seen: (pod, event) => seen(pod, event),
+    'end-accepted': (pod, { atMs }) => ({ ...pod, shownAtMs: pod.shownAtMs ?? atMs }),
     'asked-again': (pod, _event, nowMs) => ({ ...pod, asks: pod.asks + 1, askedAtMs: nowMs }),
     gone: (pod, _event, nowMs) => terminated(pod, pod.why, nowMs),
   },
