@@ -28,7 +28,8 @@ describe('a ban of one API of RunPod (R-060, R-062, L13; must show)', () => {
         { name: 'ocr', minPods: 32, maxPods: 36 },
         { name: 'cheap', maxPods: 1, machine: { spot: 'only' } },
       ],
-      longestPauseMs: 20_000,
+      longestPauseMs: 30_000,
+      control: { adoptionIntervalMs: 150_000 },
     });
     const { fake, work } = rented;
     fake.setStock({ gpuId: 'NVIDIA A40' }, { free: 50 });

@@ -21,7 +21,7 @@ describe('a $/hour limit with 20 pods asked for (R-051; must show)', () => {
     });
     const seen = watchRate(rented);
     rented.work.demand.set('ocr', () => 20 * 16);
-    await rented.advance(30 * MINUTE_MS);
+    await rented.advance(12 * MINUTE_MS);
     // Four A40s at $0.44.
     expect(rented.pods('serving')).toHaveLength(4);
     expect(seen.peakUsdPerHour).toBeCloseTo(1.76);
@@ -38,7 +38,7 @@ describe('a $/hour limit with 20 pods asked for (R-051; must show)', () => {
     const seen = watchRate(rented);
     rented.work.demand.set('ocr', () => 20 * 16);
     await rented.until('the first serves', () => rented.pods('serving').length === 1, 10 * MINUTE_MS);
-    await rented.advance(30 * MINUTE_MS);
+    await rented.advance(12 * MINUTE_MS);
     // One at $0.60, then one pass that rents 7 at a quote of $0.44; from then on every price is known.
     expect(seen.peakUsdPerHour).toBeCloseTo(0.6 + 7 * 0.6);
     expect(rented.fake.pods()).toHaveLength(8);

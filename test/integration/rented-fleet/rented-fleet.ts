@@ -22,6 +22,7 @@ export interface RentedFleetOptions {
   readonly control?: Partial<Config['control']>;
   readonly knobs?: FakeRunpodOptions['knobs'];
   readonly longestPauseMs?: number;
+  readonly listingGapMs?: number;
 }
 
 interface Line {
@@ -55,7 +56,7 @@ export class RentedFleet {
   readonly lines: Line[] = [];
   readonly #options: RentedFleetOptions;
   readonly #stateDir = mkdtempSync(join(tmpdir(), 'pf-rented-fleet-'));
-  readonly #disk = createMemoryDisk();
+  #disk = createMemoryDisk();
   readonly #control = createMemoryBucket<EpochRecord>();
   readonly #providers: Provider[] = [];
   #lives = 0;
@@ -123,7 +124,9 @@ export class RentedFleet {
       ...{ controllerId, clock, provider, prober: this.network.prober, control: this.#control },
       mint: (pool) => this.#mint(pool),
       busConnected: () => true,
+      // Coarser than in production, where it is 1 s and 2 s: each step costs real time.
       longestPauseMs: options.longestPauseMs ?? 10_000,
+      listingGapMs: options.listingGapMs ?? 5_000,
       onPass: () => undefined,
       onDeposed: () => undefined,
     });
@@ -139,6 +142,11 @@ export class RentedFleet {
     life.isDead = true;
     life.clock.kill();
     this.#life = null;
+  }
+
+  /** Journal and ledger are gone; the secret, as ever, stands elsewhere. */
+  loseDisk(): void {
+    this.#disk = createMemoryDisk();
   }
 
   advance(ms: number): Promise<void> {

@@ -24,6 +24,7 @@ export class StepClock {
   readonly #fake: FakeRunpod;
   readonly #timers = new Set<Timer>();
   #inFlight = 0;
+  #tellAllBack: () => void = () => undefined;
   #n = 0;
 
   constructor(fake: FakeRunpod) {
@@ -58,13 +59,19 @@ export class StepClock {
       return await call();
     } finally {
       this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#tellAllBack();
     }
   }
 
   /** Calls are back, and what was waiting for them has gone on: whatever else is awaited is awaited of memory. */
   async settle(): Promise<void> {
-    do await turnOfTheLoop();
-    while (this.#inFlight > 0);
+    await turnOfTheLoop();
+    while (this.#inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        this.#tellAllBack = resolve;
+      });
+      await turnOfTheLoop();
+    }
   }
 
   async advance(ms: number): Promise<void> {
