@@ -66,6 +66,8 @@ export interface Account {
 /** The provider's side: what was rented, what runs, what bills. It knows nothing of controllers. */
 export class Cloud {
   readonly pods = new Map<string, CloudPod>();
+  /** pods whose end was taken: the account knew them */
+  readonly endsTaken = new Set<string>();
   /** by the name of the pod asked for; what may still appear */
   readonly expected = new Map<string, number>();
   /** by address, the tokens of everyone who has ever listened there */
@@ -133,11 +135,14 @@ export class Cloud {
     return shown.map((pod) => this.#listed(pod));
   }
 
-  terminate(id: string): void {
+  /** One that cannot be seen yet cannot be ended either: the answer is that of a pod that is none (contract 8, row 13). */
+  terminate(id: string): 'absent' | undefined {
     const pod = this.pods.get(id);
-    if (pod === undefined) return;
+    if (pod === undefined || pod.endedAtMs !== null || this.#clock.nowMs < pod.shownFromMs) return 'absent';
+    this.endsTaken.add(id);
     pod.askedToEndMs ??= this.#clock.nowMs;
     if (this.#clock.nowMs >= pod.ignoresEndUntilMs) this.end(pod);
+    return undefined;
   }
 
   end(pod: CloudPod): void {

@@ -77,7 +77,7 @@ export function createSimProvider(options: SimProviderOptions): Provider {
     return outcome;
   }
 
-  async function terminate(id: string): Promise<undefined> {
+  async function terminate(id: string): Promise<'absent' | undefined> {
     const fault = faults.ends.shift();
     const onSent = () => {
       note(() => `${life.id} ends ${id}${fault === undefined ? '' : `: ${fault}`}`);
@@ -89,9 +89,9 @@ export function createSimProvider(options: SimProviderOptions): Provider {
       if (!cloud.isApiUp || fault === 'fails') return down();
       if (typeof fault === 'number' && pod !== undefined && !faults.isOver)
         pod.ignoresEndUntilMs = pod.createdAtMs + fault;
-      cloud.terminate(id);
+      return cloud.terminate(id);
     };
-    await life.call('terminate', end, { sendMs: 100, backMs: cloud.isApiUp ? 100 : TIMEOUT_MS, onSent });
+    return life.call('terminate', end, { sendMs: 100, backMs: cloud.isApiUp ? 100 : TIMEOUT_MS, onSent });
   }
 
   return {

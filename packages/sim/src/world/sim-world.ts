@@ -272,6 +272,7 @@ export class SimWorld {
       answers: this.#answers,
       listings: () => knowledge.listings,
       shownEver: this.#port.shownEver,
+      endsTaken: this.cloud.endsTaken,
       isClockBack: () => this.clock.nowMs - this.#clockBackMs < CLOCK_BACK_MS,
       say: (law, sentence) => this.say(law, sentence),
     });

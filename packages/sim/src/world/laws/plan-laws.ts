@@ -23,6 +23,7 @@ export interface PlanLawsOptions {
   readonly listings: () => readonly SeenListing[];
   /** ids that a complete listing has ever shown to anyone */
   readonly shownEver: ReadonlySet<string>;
+  readonly endsTaken: ReadonlySet<string>;
   /** it was set back lately, so that times of before lie ahead */
   readonly isClockBack: () => boolean;
   readonly say: (law: string, sentence: string) => void;
@@ -156,7 +157,8 @@ export class PlanLaws {
   }
 
   #wasShown(pod: Pod): boolean {
-    return pod.id !== null && this.#options.shownEver.has(pod.id);
+    const { shownEver, endsTaken } = this.#options;
+    return pod.id !== null && (shownEver.has(pod.id) || endsTaken.has(pod.id));
   }
 
   /** L5, L6: what a failed probe may end. */
