@@ -95,6 +95,20 @@ describe('R-051, L12: what is counted', () => {
     expect(openMicroUsd(closed, 0, T0 + 9 * HOUR)).toBe(500_013);
   });
 
+  test('a_pod_that_a_listing_shows_as_stopped_is_counted_up_to_the_last_one_that_showed_it_running', () => {
+    const first = record(EMPTY_LEDGER, [POD], { newest: shown(T0 + HOUR, POD), nowMs: T0 + HOUR });
+    const stopped = listing(T0 + 2 * HOUR, [{ ...listedOf(POD), status: 'exited' }]);
+    const leaving = terminating('a', PAID);
+    const second = record(first, [leaving], { newest: stopped, nowMs: T0 + 2 * HOUR });
+    const end = { podId: 'id-a', askedAtMs: T0 + 3 * HOUR, payer: NOBODY, dayAt: utcDay };
+    const closed = record(endedInLedger(second, end), [], {
+      newest: shown(T0 + 4 * HOUR),
+      nowMs: T0 + 4 * HOUR,
+    });
+    expect(usd(closed)).toBe(0.5);
+    expect(usd(bill(closed, 0.7, T0 + 5 * HOUR))).toBe(0.7);
+  });
+
   test('a_pod_that_is_back_goes_on_where_it_was_counted', () => {
     const first = record(EMPTY_LEDGER, [POD], { newest: shown(T0 + HOUR, POD), nowMs: T0 + HOUR });
     const gone = record(first, [], { newest: shown(T0 + 2 * HOUR), nowMs: T0 + 2 * HOUR });

@@ -1,6 +1,6 @@
 import type { Day } from './calendar.ts';
 import { finish, type LedgerEdit, openEdit, post } from './ledger-edit.ts';
-import { type CompleteListing, lists } from './listing.ts';
+import { type CompleteListing, isSamePod } from './listing.ts';
 import type { Pod } from './pod-state.ts';
 import type { Registry } from './world.ts';
 
@@ -15,7 +15,7 @@ export interface Payer {
 
 /**
  * One pod, while it bills and until its bill is settled. Counted is what is proven: up to the start of the last listing
- * that showed the pod, or of the call that ended it. What lies beyond is open. So what is counted only ever grows (L12),
+ * that showed the pod and not as stopped, or of the call that ended it. What lies beyond is open. So what is counted only ever grows (L12),
  * and a bill can only add to it.
  */
 export interface LedgerLine {
@@ -32,7 +32,7 @@ export interface LedgerLine {
   readonly countedUntilMs: number;
   /** end of its boot; null = it boots */
   readonly bootUntilMs: number | null;
-  /** end of the first listing that lacked it after one had shown it; null = none */
+  /** end of the first listing that lacked it, or showed it as stopped, after one had shown it; null = none */
   readonly absentAtMs: number | null;
   readonly correctedMicroUsd: number;
   /** null = it bills; else since when it is known to be gone, and waits for its bill */
@@ -111,7 +111,7 @@ export function recordLedger(ledger: Ledger, facts: LedgerFacts): Ledger {
 
 /**
  * We ended a pod by a call that began at `askedAtMs` and was accepted: it billed until then, unless a listing has lacked it
- * already. To be told of a pod's first such call only: after a lost answer, listings alone say how long it lived.
+ * already, or shown it as stopped. To be told of a pod's first such call only: after a lost answer, listings alone say how long it lived.
  */
 export function endedInLedger(
   ledger: Ledger,
@@ -178,8 +178,10 @@ function follow(line: LedgerLine, pod: BilledPod): LedgerLine {
 function record(edit: LedgerEdit, line: LedgerLine, { pod, facts }: { pod: Pod; facts: LedgerFacts }): void {
   const { newest } = facts;
   const isNewLook = newest !== null && newest.startedAtMs > line.countedUntilMs;
+  const entry = isNewLook ? newest.pods.find((one) => isSamePod(one, pod)) : undefined;
   let next = line;
-  if (isNewLook && lists(newest, pod)) {
+  // A stopped pod is shown at its old price and no longer bills it; since when is its bill's to say.
+  if (isNewLook && entry !== undefined && entry.status !== 'exited') {
     const payer = facts.payerOf(pod);
     next = { ...countUntil(edit, line, { untilMs: newest.startedAtMs, payer }), absentAtMs: null };
   } else if (isNewLook && pod.shownAtMs !== null && line.absentAtMs === null) {

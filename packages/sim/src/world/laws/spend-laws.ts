@@ -48,7 +48,7 @@ export class SpendLaws {
     const pod = this.#cloud.pods.get(id);
     if (pod?.mark?.clusterId !== this.#cloud.clusterId) return;
     this.#counted.set(disk, (this.#counted.get(disk) ?? new Set()).add(pod));
-    if (listedMs !== null) this.#show(id, listedMs);
+    if (listedMs !== null && !pod.hasExited) this.#show(id, listedMs);
   }
 
   /** A controller died: what it was told last may not be on its disk. */
@@ -106,13 +106,14 @@ export class SpendLaws {
   }
 
   /**
-   * To the end for a pod that we ended; for one that vanished, or was missing from a listing, to the last listing that
-   * showed it: the rest is the provider's records' to say.
+   * To the end for a pod that we ended; for one that vanished, was missing from a listing or stopped, to the last listing
+   * that showed it running: the rest is the provider's records' to say.
    */
   #surelyMs(pod: CloudPod): number {
     const { askedToEndMs, endedAtMs } = pod;
     const isOurEnd = askedToEndMs !== null && endedAtMs !== null && askedToEndMs <= endedAtMs;
-    if (this.isUndisturbed && isOurEnd && !pod.wasMissing && !pod.isEndUnsure) return endedAtMs - END_MS;
+    if (this.isUndisturbed && isOurEnd && !pod.hasExited && !pod.wasMissing && !pod.isEndUnsure)
+      return endedAtMs - END_MS;
     return this.#shown.get(pod.id)?.shownMs ?? 0;
   }
 
