@@ -136,7 +136,17 @@ export class RentedFleet {
     await this.time.settle();
   }
 
-  /** Like kill -9, also in the middle of a call: whatever comes back, nobody hears it. */
+  get isAlive(): boolean {
+    return this.#life !== null;
+  }
+
+  /** The next call of that name is made, and the controller does not live to hear what came of it. */
+  killInNext(call: (typeof CALLS)[number]): void {
+    this.#killIn = call;
+  }
+  #killIn: (typeof CALLS)[number] | null = null;
+
+  /** Like kill -9: whatever still comes back, nobody hears it. */
   kill(): void {
     const life = this.#alive;
     life.isDead = true;
@@ -210,6 +220,10 @@ export class RentedFleet {
             (error: unknown) => ({ error }),
           ),
         );
+        if (name === this.#killIn && !isDead()) {
+          this.#killIn = null;
+          this.kill();
+        }
         if (isDead()) return new Promise(() => undefined);
         if ('error' in outcome) throw outcome.error;
         return outcome.value;

@@ -64,10 +64,17 @@ export class SimulatedWork extends WorkerBook {
     this.#lastMs = nowMs;
     const waiting = new Map([...this.demand].map(([pool, pages]) => [pool, pages()]));
     const pods: Report['pods'] = {};
-    for (const pod of registry.values()) {
-      if (pod.id === null || !isExisting(pod)) continue;
+    const existing = [...registry.values()].filter(isExisting);
+    const usable = new Map<string, number>();
+    for (const { state, pool } of existing)
+      if (state === 'serving') usable.set(pool, (usable.get(pool) ?? 0) + 1);
+    for (const pod of existing) {
+      if (pod.id === null) continue;
       const left = waiting.get(pod.pool) ?? 0;
-      const inflight = pod.state === 'serving' ? Math.min(left, pod.width) : 0;
+      const among = usable.get(pod.pool) ?? 0;
+      // Evenly, as workers pick the least loaded pod.
+      const inflight = pod.state === 'serving' ? Math.min(Math.ceil(left / among), pod.width) : 0;
+      if (pod.state === 'serving') usable.set(pod.pool, among - 1);
       waiting.set(pod.pool, left - inflight);
       pods[pod.id] = this.#use(pod, inflight, { sinceMs, nowMs });
     }
