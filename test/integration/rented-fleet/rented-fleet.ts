@@ -140,8 +140,8 @@ export class RentedFleet {
     return this.#life !== null;
   }
 
-  /** The next call of that name is made, and the controller does not live to hear what came of it. */
-  killInNext(call: (typeof CALLS)[number]): void {
+  /** The next call of that name is made, and the controller does not live to hear what came of it; null: it lives on. */
+  killInNext(call: (typeof CALLS)[number] | null): void {
     this.#killIn = call;
   }
   #killIn: (typeof CALLS)[number] | null = null;
