@@ -66,8 +66,9 @@ export function watchBucket<B extends BucketName>(options: WatchOptions<B>): () 
     const seen = `${created} ${state.last_seq} ${state.messages}`;
     if (seen === comparedState) return;
     if (String(created) !== life) {
+      // What a message told before the first look is of this life as well, and is not told twice.
+      if (life !== '') for (const known of revisions.keys()) revisions.set(known, 0);
       life = String(created);
-      for (const known of revisions.keys()) revisions.set(known, 0);
     }
     const before = events;
     const keys = key === '*' ? [...new Set([...(await store.keys()), ...revisions.keys()])] : [key];
