@@ -10,6 +10,7 @@ import {
   type OfferPolicy,
   type PoolSettings,
   type ProbeResult,
+  pricedPools,
   type Registry,
   type World,
 } from '@pagefleet/core';
@@ -51,7 +52,7 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
   const { fleet, facts } = sources;
   const epoch = sources.epoch();
   const isBusKnown = epoch > 0 && sources.busConnected();
-  return {
+  const world: World = {
     nowMs,
     clusterId: sources.clusterId,
     registry: fleet.registry.pods,
@@ -73,6 +74,8 @@ export function observeWorld(sources: WorldSources, nowMs: number): World {
     memory: fleet.memory,
     stopping: facts.stopping,
   };
+  // So that whoever asks `caps()` outside a pass sees the money that one more pod takes.
+  return { ...world, pools: pricedPools(world.pools, world) };
 }
 
 /** Like a client's lease that asks for no pods and for no more than there are. */

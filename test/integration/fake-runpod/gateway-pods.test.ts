@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { podSettings } from '@pagefleet/gateway/test-kit';
 import { encodePodSettings, isSameProcess, programPath, realNodeBinary } from '@pagefleet/runtime';
 import { type FakeRunpod, startFakeRunpod } from '@pagefleet/sim/fake-runpod';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,40 +15,8 @@ const QUICK = { pod: { bootMs: 0, listenerDelayMs: 0 } };
 function podEnv(
   changes: { removal?: 'exit' | 'runpod'; apiUrl?: string; graphqlUrl?: string; deadManMs?: number } = {},
 ) {
-  const env = encodePodSettings({
-    clusterId: 'ours',
-    podKey: '0'.repeat(32),
-    keyId: 'k1',
-    pool: 'ocr',
-    name: 'ours-ocr-00000000',
-    width: 1,
-    configHash: 'hash',
-    spot: false,
-    podId: 'sent by nobody',
-    token: 'a1'.repeat(32),
-    port: 0,
-    portFile: '',
-    host: '0.0.0.0',
-    transport: 'plain',
-    deadManMs: 600_000,
-    removal: 'exit',
-    apiUrl: '',
-    graphqlUrl: '',
-    engine: 'sleep',
-    languages: ['eng'],
-    dpi: 200,
-    tesseract: 'cli',
-    pageTimeoutMs: 60_000,
-    sleepMs: 0,
-    maxPixels: 40_000_000,
-    maxPageBytes: 20_000_000,
-    stallMs: 3_000,
-    fatalStallMs: 60_000,
-    logLevel: 'info',
-    ...changes,
-  });
-  delete env.PAGEFLEET_POD_POD_ID;
-  return env;
+  const told = podSettings({ host: '0.0.0.0', deadManMs: 600_000, ...changes });
+  return encodePodSettings({ ...told, podId: null });
 }
 
 async function rentGateway(client: Client, env = podEnv()): Promise<string> {

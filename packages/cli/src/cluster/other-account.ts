@@ -1,7 +1,9 @@
 import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
 import type { ClusterPaths } from '@pagefleet/runtime';
 import { listOwnPods, openProvider } from '../fleet/own-provider.ts';
-import { isRehearsal } from '../rehearsal/rehearsal-config.ts';
+import { isRehearsal, upAgain } from '../rehearsal/rehearsal-config.ts';
+import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
+import { withItsCloud } from '../rehearsal/start-rehearsal-cloud.ts';
 import { readClusterFile } from './read-cluster-file.ts';
 
 /**
@@ -10,14 +12,15 @@ import { readClusterFile } from './read-cluster-file.ts';
  */
 export async function refuseOtherAccount(paths: ClusterPaths, config: Config): Promise<void> {
   const before = readClusterFile(paths);
-  if (before === null || accountOf(before.config) === accountOf(config)) return;
-  // A pretended cloud that has ended had no pod left.
-  if (isRehearsal(before)) return;
-  const left = await listLeft(before);
-  if (left.length === 0) return;
+  if (before === null || accountOf(before) === accountOf({ stateDir: paths.stateDir, config })) return;
+  const left = await listLeft(await withItsCloud(paths, before));
+  if (left.length === 0) {
+    if (isRehearsal(before)) await endRehearsalCloud(paths);
+    return;
+  }
   throw new PagefleetError(
     'conflict',
-    `The provider was changed while pods of the last one are left: ${left.join(', ')}. \`pagefleet down\` ends them: it goes by what the last \`up\` decided.`,
+    `Pods of the last life are left at another provider: ${left.join(', ')}. \`${upAgain(before)}\` with its configuration takes them over, \`pagefleet down\` ends them.`,
   );
 }
 
@@ -36,6 +39,9 @@ async function listLeft(before: ClusterFile): Promise<string[]> {
   }
 }
 
-function accountOf({ pools, runpod }: Config): string {
-  return pools.every(({ provider }) => provider === 'local') ? 'local' : runpod.restUrl;
+function accountOf(life: Pick<ClusterFile, 'stateDir' | 'config'>): string {
+  const { pools, runpod } = life.config;
+  if (pools.every(({ provider }) => provider === 'local')) return 'local';
+  // Its port may be another one at each start.
+  return isRehearsal(life) ? 'rehearsal' : runpod.restUrl;
 }

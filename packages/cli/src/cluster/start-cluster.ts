@@ -1,7 +1,7 @@
 import { type ClusterFile, type Config, PagefleetError } from '@pagefleet/contract';
 import { type ClusterPaths, clusterPaths, observeNginxBox, sizeNginx } from '@pagefleet/runtime';
 import { rehearsalConfig } from '../rehearsal/rehearsal-config.ts';
-import { runningCloud } from '../rehearsal/running-cloud.ts';
+import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
 import { startRehearsalCloud } from '../rehearsal/start-rehearsal-cloud.ts';
 import { requireFreeEndpoint } from './choose-ports.ts';
 import { endSession } from './end-session.ts';
@@ -35,13 +35,25 @@ export async function startCluster(given: Config, { say, rehearse }: StartOption
     await refuseRunning(paths);
     await endLeftovers(paths, say);
     await requireFreeEndpoint(given.listen);
-    const config = rehearse ? rehearsalConfig(given, await startRehearsalCloud(paths)) : given;
-    if (!rehearse) await refuseRehearsal(paths);
-    await refuseOtherAccount(paths, config);
-    const cluster = await startFromFiles(paths, config);
-    for (const line of describeSizes(config)) say(line);
+    const cluster = await (rehearse ? startRehearsal(paths, given) : startOnAccount(paths, given));
+    for (const line of describeSizes(cluster.config)) say(line);
     return cluster;
   });
+}
+
+/** A pretended cloud without a cluster would be nobody's to end; its table is on disk, and who needs it starts it again. */
+async function startRehearsal(paths: ClusterPaths, given: Config): Promise<ClusterFile> {
+  try {
+    return await startOnAccount(paths, rehearsalConfig(given, await startRehearsalCloud(paths)));
+  } catch (error) {
+    await endRehearsalCloud(paths);
+    throw error;
+  }
+}
+
+async function startOnAccount(paths: ClusterPaths, config: Config): Promise<ClusterFile> {
+  await refuseOtherAccount(paths, config);
+  return startFromFiles(paths, config);
 }
 
 async function startFromFiles(paths: ClusterPaths, config: Config): Promise<ClusterFile> {
@@ -58,15 +70,6 @@ async function startFromFiles(paths: ClusterPaths, config: Config): Promise<Clus
       { cause },
     );
   }
-}
-
-/** The pretended cloud runs for as long as it has pods, and no listing of another account says what became of them. */
-async function refuseRehearsal(paths: ClusterPaths): Promise<void> {
-  if ((await runningCloud(paths)) === null) return;
-  throw new PagefleetError(
-    'conflict',
-    'A rehearsal was left here with its pods: `pagefleet up --provider fake-runpod` takes them over, `pagefleet down` ends them.',
-  );
 }
 
 async function refuseRunning(paths: ClusterPaths): Promise<void> {

@@ -7,9 +7,8 @@ import { controllerUrl } from '../cluster/endpoint.ts';
 import { readGroup, runningGroup } from '../cluster/group.ts';
 import { readOperatorToken } from '../cluster/prepare-cluster.ts';
 import { withStateLock } from '../cluster/up-lock.ts';
-import { isRehearsal } from '../rehearsal/rehearsal-config.ts';
 import { endRehearsalCloud } from '../rehearsal/running-cloud.ts';
-import { startRehearsalCloud } from '../rehearsal/start-rehearsal-cloud.ts';
+import { withItsCloud } from '../rehearsal/start-rehearsal-cloud.ts';
 import { describeDownLine } from './describe-down-line.ts';
 import { endPods } from './end-pods.ts';
 import { listOwnPods, openProvider } from './own-provider.ts';
@@ -45,14 +44,14 @@ const DRAINED_PATIENCE_MS = 20_000;
  */
 export function bringDown(
   paths: ClusterPaths,
-  cluster: ClusterFile,
+  given: ClusterFile,
   options: DownOptions,
 ): Promise<DownOutcome> {
   return withStateLock(
     paths,
     async () => {
       const { keepPods, say, signal } = options;
-      if (isRehearsal(cluster)) await startRehearsalCloud(paths);
+      const cluster = await withItsCloud(paths, given);
       const isRunning = (await runningGroup(paths)) !== null;
       const drained = isRunning
         ? await drainByController(cluster, options)

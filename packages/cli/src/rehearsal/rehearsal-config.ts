@@ -14,7 +14,7 @@ export interface RehearsalCloud {
 }
 
 /** Whether what `up` decided was decided for a rehearsal. */
-export function isRehearsal({ stateDir, config }: ClusterFile): boolean {
+export function isRehearsal({ stateDir, config }: Pick<ClusterFile, 'stateDir' | 'config'>): boolean {
   // The file of an older version does not say.
   return (config.runpod?.apiKeyFile ?? '').startsWith(`${clusterPaths(stateDir).rehearsalDir}/`);
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PagefleetError } from '@pagefleet/contract';
+import { type ClusterFile, PagefleetError } from '@pagefleet/contract';
 import {
   type ClusterPaths,
   makeFolder,
@@ -13,7 +13,7 @@ import {
   realNodeBinary,
   writeFileAtomic,
 } from '@pagefleet/runtime';
-import type { RehearsalCloud } from './rehearsal-config.ts';
+import { isRehearsal, type RehearsalCloud, rehearsalConfig } from './rehearsal-config.ts';
 import { runningCloud } from './running-cloud.ts';
 
 const START_PATIENCE_MS = 15_000;
@@ -35,6 +35,12 @@ export async function startRehearsalCloud(paths: ClusterPaths): Promise<Rehearsa
   if ((await runningCloud(paths)) === null)
     await startProcess(paths, readFileSync(apiKeyFile, 'utf8').trim());
   return { url: await untilItServes(paths), apiKeyFile };
+}
+
+/** The cluster with its account at hand: a pretended cloud that has ended, or was killed, is started again on its table. */
+export async function withItsCloud(paths: ClusterPaths, cluster: ClusterFile): Promise<ClusterFile> {
+  if (!isRehearsal(cluster)) return cluster;
+  return { ...cluster, config: rehearsalConfig(cluster.config, await startRehearsalCloud(paths)) };
 }
 
 async function startProcess(paths: ClusterPaths, key: string): Promise<void> {

@@ -48,22 +48,18 @@ export function openIntent(
 
 /** The paid call of an intent that is on disk. Its outcome is true whatever has happened since. */
 export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void> {
-  const { fleet, guard, logger, nowMs } = deps;
-  const { key, name, pool, sinceMs } = intent.pod;
+  const { fleet, guard, nowMs } = deps;
+  const { key, sinceMs } = intent.pod;
   const inCharge = await guard.check();
   if (inCharge !== 'mine' || nowMs() - sinceMs > ACTION_MAX_AGE_MS) {
-    logger.warn({ name, pool, inCharge }, 'rent_withheld');
-    await fleet.report(key, { kind: 'not-sent' }, 'lazy');
-    return;
+    return withhold(intent, { inCharge }, deps);
   }
   // A controller that dies before this line is on disk has bought nothing, and its successor knows. The disk may have
   // been slow, so the epoch is asked for once more.
   const begun = await fleet.report(key, { kind: 'calling' }, 'durable');
   const isOnDisk = begun.kind === 'changed' && fleet.canStore;
   if (!isOnDisk || (await guard.check()) !== 'mine') {
-    logger.warn({ name, pool, begun: begun.kind, isOnDisk }, 'rent_withheld');
-    await fleet.report(key, { kind: 'not-sent' }, 'lazy');
-    return;
+    return withhold(intent, { begun: begun.kind, isOnDisk }, deps);
   }
   deps.calls.add(key);
   const outcome = await callProvider(intent, deps).finally(() => deps.calls.delete(key));
@@ -72,6 +68,11 @@ export async function rentPod(intent: RentIntent, deps: RentDeps): Promise<void>
   await recordOutcome(intent, outcome, deps);
   deps.listings.want(nowMs());
   deps.requestPass();
+}
+
+async function withhold({ pod }: RentIntent, why: object, { fleet, logger }: RentDeps): Promise<void> {
+  logger.warn({ name: pod.name, pool: pod.pool, ...why }, 'rent_withheld');
+  await fleet.report(pod.key, { kind: 'not-sent' }, 'lazy');
 }
 
 async function callProvider(intent: RentIntent, deps: RentDeps): Promise<RentOutcome> {
