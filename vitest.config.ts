@@ -14,10 +14,12 @@ const kind = (
     testTimeout: seconds * 1_000,
     hookTimeout: seconds * 1_000,
     maxWorkers: filesAtATime,
+    isolate: name !== 'unit',
     sequence: { groupOrder },
   },
 });
 
+// Unit tests keep no state in modules, so that their files share a process: loading the modules again for each took longer than the tests.
 // Integration tests wait for processes of theirs more than for a core; chaos tests judge what happens in time.
 export default defineConfig({
   test: {

@@ -109,6 +109,8 @@ describe('Ctrl-C within a rent: what bills afterwards is said, and true (DESIGN 
     expect(await ended, said()).not.toBe(0);
     const [pod] = await cloud.billing();
     expect(said()).toContain(`outcome is not known; they may still appear and bill:\n  ${pod?.request.name}`);
+    // While it ends, the controller still looks for the pod, and would be the one to end it.
+    await expect.poll(() => cluster.pidsOf('controller'), { timeout: 30_000 }).toEqual([]);
     await cloud.setPod(pod?.id ?? '', { invisibleMs: 0 });
     const down = await cluster.cli(['down']);
     expect(down.stderr).toContain(`ending pod ${pod?.request.name}`);

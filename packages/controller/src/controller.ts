@@ -4,7 +4,7 @@ import { liveCost, type MergedReports } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
 import type { Bus, ClusterPaths, ClusterSecret, Logger } from '@pagefleet/runtime';
 import { mintIdentity } from './apply/rent-pod.ts';
-import { realClock } from './clock.ts';
+import { realClock, sleepOn } from './clock.ts';
 import { downFleet } from './down-fleet.ts';
 import { Fleet } from './fleet.ts';
 import { ForwardingChild } from './forward/forwarding-child.ts';
@@ -160,7 +160,8 @@ export class Controller {
     const renter = this.#renter;
     return downFleet(request, {
       clusterId: this.#deps.cluster.clusterId,
-      nowMs: Date.now,
+      nowMs: realClock.nowMs,
+      sleep: (ms) => sleepOn(realClock, ms),
       pods: () => this.#fleet.registry.pods.values(),
       listing: () => renter.facts.listing,
       closeDoor: () => {

@@ -35,6 +35,7 @@ function setUp(options: {
       now += options.stepMs ?? 2_000;
       return now;
     },
+    sleep: async () => undefined,
     pods: () => pods,
     listing: () => listing,
     closeDoor: () => void steps.push('closed'),

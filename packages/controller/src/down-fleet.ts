@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isExisting, type ListingHistory, type Pod } from '@pagefleet/core';
 import type { DownRequest } from './http/down-route.ts';
 
 interface DownDeps {
   readonly clusterId: string;
   readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
   readonly pods: () => Iterable<Pod>;
   readonly listing: () => ListingHistory;
   /** from now on no worker takes new pages, and no pod is rented */
@@ -61,7 +61,7 @@ export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGen
   const patience = new Patience(deps, drainUntilMs);
   while (patience.isWorthWaiting()) {
     yield* telling.next();
-    await sleep(POLL_MS);
+    await deps.sleep(POLL_MS);
   }
   deps.stop(Math.max(0, drainUntilMs - deps.nowMs()));
   const deadlineMs = drainUntilMs + END_ALLOWANCE_MS;
@@ -75,7 +75,7 @@ export async function* downFleet(request: DownRequest, deps: DownDeps): AsyncGen
       return;
     }
     deps.wantListing(deps.nowMs() + (emptySinceMs === null ? LISTING_PAUSE_MS : 0));
-    await sleep(POLL_MS);
+    await deps.sleep(POLL_MS);
   }
   yield failedLine(deps);
 }

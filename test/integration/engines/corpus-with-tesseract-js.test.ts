@@ -5,7 +5,6 @@ import { PAGES, readAll, tableOf } from './corpus-truth.ts';
 
 const READ = [
   'linn.png',
-  'rintro30.png',
   'eurotext.png',
   'phototest-rotated-180.png',
   'phototest-rotated-L.png',

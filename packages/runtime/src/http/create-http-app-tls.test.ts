@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,7 +45,7 @@ async function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.on('error', () => undefined);
-  await once(socket, 'close');
+  await new Promise((closed) => socket.once('close', closed));
   return Buffer.concat(chunks).toString('latin1');
 }
 
