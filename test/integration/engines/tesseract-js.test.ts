@@ -133,6 +133,30 @@ describe('the set of workers (contract 4.3, traps 8 and 10)', () => {
     });
   });
 
+  test('what_an_aborted_job_still_asks_of_its_ended_worker_ends_nobody_else', async () => {
+    await withWorkers({ size: 1, pagesPerWorker: 100 }, async (workers) => {
+      await workers.open();
+      const unhandled: unknown[] = [];
+      const note = (cause: unknown) => unhandled.push(cause);
+      process.prependListener('unhandledRejection', note);
+      const abort = new AbortController();
+      const begun = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<void>();
+      const job = workers.use(async ({ api }) => {
+        begun.resolve();
+        await ended.promise;
+        await api.setParameters({});
+      }, abort.signal);
+      await begun.promise;
+      abort.abort(new Error('enough'));
+      await expect(job).rejects.toThrow('enough');
+      ended.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+    });
+  });
+
   test('language_data_that_is_not_there_fails_the_start_instead_of_waiting_for_ever', async () => {
     await withWorkers({ size: 1, pagesPerWorker: 100, languages: ['xyz'] }, async (workers) => {
       await expect(workers.open()).rejects.toMatchObject({

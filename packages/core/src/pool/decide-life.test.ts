@@ -225,6 +225,16 @@ describe('R-021: pages refused by half of the pool', () => {
     expect(later.memory.pools.ocr?.pageRefusals).toHaveLength(2);
   });
 
+  test('of_few_of_many_pods_are_no_worse_once_the_others_have_left', () => {
+    const six = registry(...['a', 'b', 'c', 'd', 'e', 'f'].map((key) => serving(key)));
+    const heard = { reports: reports({ a: refusal(1, 'd1'), b: refusal(1, 'd2') }) };
+    const first = decide(world({ ...heard, registry: six }));
+    expect(first.memory.pools.ocr?.pagesSuspendedUntilMs).toBe(0);
+    const fewer = { ...heard, registry: registry(serving('a'), serving('b'), serving('c')) };
+    const later = decide(world({ ...fewer, nowMs: T0 + 1_000, memory: first.memory }));
+    expect(later.memory.pools.ocr?.pagesSuspendedUntilMs).toBe(0);
+  });
+
   test('of_one_document_suspend_nothing', () => {
     const change = { registry: pods, reports: reports({ a: refusal(1, 'd1'), b: refusal(1, 'd1') }) };
     expect(decide(world(change)).memory.pools.ocr?.pagesSuspendedUntilMs).toBe(0);

@@ -7,11 +7,18 @@ import { viewPod } from './pod-view.ts';
 /** As long as `decidePoolSuspension` looks back. */
 const WINDOW_MS = 60_000;
 
-/** Keeps the refusals of the last minute, which reports drop once they are answered, and asks whether the pool is at fault. */
+/**
+ * Keeps the refusals of the last minute, which reports drop once they are answered, and asks with each new one whether the
+ * pool is at fault: pods that leave later make the old ones no worse.
+ */
 export function suspendPages(memory: PoolMemory, pods: readonly Pod[], pass: Pass): PoolMemory {
   const { nowMs } = pass.world;
-  const seen = pods.flatMap((pod) => refusalsOf(pod, pass)).filter((r) => !isKnown(r, memory.pageRefusals));
-  const pageRefusals = [...memory.pageRefusals, ...seen].filter((r) => nowMs - r.atMs <= WINDOW_MS);
+  const isRecent = ({ atMs }: Refusal): boolean => nowMs - atMs <= WINDOW_MS;
+  const seen = pods
+    .flatMap((pod) => refusalsOf(pod, pass))
+    .filter((refusal) => isRecent(refusal) && !isKnown(refusal, memory.pageRefusals));
+  const pageRefusals = [...memory.pageRefusals.filter(isRecent), ...seen];
+  if (seen.length === 0) return { ...memory, pageRefusals };
   const refused = new Set(pageRefusals.map((r) => r.podId));
   const servingPods = pods.filter(
     (pod) => pod.state === 'serving' || (pod.id !== null && refused.has(pod.id)),

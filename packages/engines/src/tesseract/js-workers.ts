@@ -27,12 +27,17 @@ export interface JsWorkers {
 }
 
 interface LivingWorker extends JsWorker {
+  readonly thread: Thread;
   readonly died: Promise<never>;
   pagesDone: number;
 }
 
-/** The thread behind a worker, which the package hands out but does not declare. */
+/**
+ * The thread behind a worker, which the package hands out but does not declare. It is ended here and not by the package's
+ * `terminate`: after that, what a job still asks of the worker is a rejection inside the package that nobody can catch.
+ */
 interface Thread {
+  terminate(): Promise<unknown>;
   on(event: 'error' | 'exit', listener: (detail: unknown) => void): void;
 }
 
@@ -64,10 +69,10 @@ export function createJsWorkers(options: JsWorkersOptions): JsWorkers {
       const result = await Promise.race([job(worker), worker.died, abort.promise]);
       worker.pagesDone += 1;
       if (worker.pagesDone < options.pagesPerWorker) idle.push(worker);
-      else await worker.api.terminate();
+      else await worker.thread.terminate();
       return result;
     } catch (cause) {
-      await worker.api.terminate();
+      await worker.thread.terminate();
       throw toError(cause);
     } finally {
       abort.stop();
@@ -82,7 +87,7 @@ export function createJsWorkers(options: JsWorkersOptions): JsWorkers {
       const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
       const failed = starts.find((start) => start.status === 'rejected');
       if (failed) {
-        await Promise.all(started.map((worker) => worker.api.terminate()));
+        await Promise.all(started.map((worker) => worker.thread.terminate()));
         throw failed.reason;
       }
       idle = started;
@@ -90,7 +95,7 @@ export function createJsWorkers(options: JsWorkersOptions): JsWorkers {
     use,
     async close() {
       await slots.idle();
-      await Promise.all(idle.map((worker) => worker.api.terminate()));
+      await Promise.all(idle.map((worker) => worker.thread.terminate()));
       idle = [];
     },
   };
@@ -98,8 +103,8 @@ export function createJsWorkers(options: JsWorkersOptions): JsWorkers {
 
 async function startWorker(options: JsWorkersOptions): Promise<LivingWorker> {
   const api = await createGuarded(options);
+  const { worker: thread } = api as unknown as { readonly worker: Thread };
   const died = new Promise<never>((_, reject) => {
-    const thread = (api as unknown as { readonly worker: Thread }).worker;
     // Without a listener an error in the thread ends the whole process.
     thread.on('error', reject);
     thread.on('exit', (code) =>
@@ -107,7 +112,7 @@ async function startWorker(options: JsWorkersOptions): Promise<LivingWorker> {
     );
   });
   died.catch(() => undefined);
-  return { api, died, languages: options.languages.join('+'), pagesDone: 0 };
+  return { api, thread, died, languages: options.languages.join('+'), pagesDone: 0 };
 }
 
 /** createWorker reports a missing language only to its error handler and then waits for ever. */
