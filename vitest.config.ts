@@ -19,7 +19,7 @@ const kind = (
   },
 });
 
-// Unit tests keep no state in modules, so that their files share a process: loading the modules again for each took longer than the tests.
+// Unit files share a process: loading the modules again for each took longer than the tests. So none may lean on a fresh module, or leave one changed.
 // Integration tests wait for processes of theirs more than for a core; chaos tests judge what happens in time.
 export default defineConfig({
   test: {
