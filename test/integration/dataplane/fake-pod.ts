@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type PageResult, type PodHealth, PROOF_HEADERS } from '@pagefleet/contract';
 import { makeProof } from '@pagefleet/runtime';
 
 /** How the pod treats the next pages; the last one stays in force. */
 export type Behaviour =
-  | { readonly kind: 'read'; readonly ms?: number }
+  /** answers after `ms` and not before `until` */
+  | { readonly kind: 'read'; readonly ms?: number; readonly until?: Promise<unknown> | undefined }
   | { readonly kind: 'answer'; readonly status: number; readonly body: object }
   /** takes the page, then breaks the connection off */
   | { readonly kind: 'cut' }
@@ -97,10 +99,10 @@ function respond(
 ): void {
   switch (behaviour.kind) {
     case 'read':
-      setTimeout(() => {
+      void Promise.all([sleep(behaviour.ms ?? 0), behaviour.until]).then(() => {
         end();
         json(response, 200, result(String(request.headers['x-page-id'])));
-      }, behaviour.ms ?? 0);
+      });
       return;
     case 'answer':
       json(response, behaviour.status, behaviour.body);
