@@ -9,18 +9,35 @@ interface Summary {
   /** what failed and the first lines of why, so that the end of a long output still tells */
   readonly failures: { name: string; message: string }[];
   readonly skipped: { name: string; reason: string }[];
+  /** files whose process the JavaScript engine itself ended, and why; nothing of them is counted here */
+  readonly crashed: { file: string; why: string }[];
 }
+
+/** How V8 and the kernel end a process for an error of V8's own (its failed checks trap); no test and no product code of ours ends one so. */
+const ENGINE_CRASH = /Worker exited unexpectedly with signal (SIGTRAP|SIGILL|SIGSEGV|SIGBUS)\b/;
 
 /** Writes counts and failures of a run to the file named by TEST_SUMMARY_FILE, for `scripts/test.mjs` to add up. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const summary: Summary = { passed: 0, failed: 0, failures: [], skipped: [] };
+    const summary: Summary = { passed: 0, failed: 0, failures: [], skipped: [], crashed: [] };
     const fail = (name: string, error: SerializedError | undefined): void => {
       summary.failed += 1;
-      summary.failures.push({ name, message: firstLines(error?.message ?? 'no message') });
+      summary.failures.push({ name, message: firstLines(reasonsOf(error)) });
     };
-    for (const error of errors) fail('outside of any test', error);
+    const crashed = new Set<string>();
+    for (const error of errors) {
+      const why = reasonsOf(error);
+      const files = ENGINE_CRASH.test(why)
+        ? modules.filter((module) => why.includes(module.relativeModuleId))
+        : [];
+      if (files.length === 0) fail('outside of any test', error);
+      for (const { relativeModuleId } of files) {
+        crashed.add(relativeModuleId);
+        summary.crashed.push({ file: relativeModuleId, why: firstLines(why) });
+      }
+    }
     for (const module of modules) {
+      if (crashed.has(module.relativeModuleId)) continue;
       for (const error of module.errors()) fail(module.relativeModuleId, error);
       for (const test of module.children.allTests()) {
         const result = test.result();
@@ -33,6 +50,14 @@ export default class SummaryReporter implements Reporter {
     const file = process.env.TEST_SUMMARY_FILE;
     if (file) writeFileSync(file, JSON.stringify(summary));
   }
+}
+
+/** The message and those of its causes: what ended a test process is told only by the cause. */
+function reasonsOf(error: SerializedError | undefined): string {
+  const messages: string[] = [];
+  for (let at = error; at && messages.length < 5; at = at.cause as SerializedError | undefined)
+    messages.push(at.message);
+  return messages.join('\n') || 'no message';
 }
 
 function firstLines(message: string): string {
