@@ -99,6 +99,11 @@ describe('slices of workers (L9)', () => {
   });
 
   test('assigning_again_changes_nothing', () => {
+    const lent = [6, 0, 7, 4, 1].map((waiting, i) => ({
+      waiting,
+      oldestWaitMs: i === 2 || i === 3 ? 1 : 0,
+      takesNew: i === 1,
+    }));
     fc.assert(
       fc.property(pods, wishes, (list, wished) => {
         const once = assignSlices(
@@ -111,6 +116,8 @@ describe('slices of workers (L9)', () => {
         expect(assignSlices(list, again)).toEqual(once);
         expect(assignSlices(list.toReversed(), again.toReversed())).toEqual(once);
       }),
+      // The odd slot once followed width that had been lent.
+      { numRuns: 1_000, examples: [[[pod('p0', 6), pod('p1', 6), pod('p2', 5)], lent]] },
     );
   });
 

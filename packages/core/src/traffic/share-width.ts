@@ -13,61 +13,51 @@ export interface WidthClaim {
 
 interface Share {
   readonly claim: WidthClaim;
-  /** an even part of the total, the odd ones already placed */
-  readonly even: number;
   width: number;
 }
 
 /**
- * How much of a pool's width each worker gets: min(demand, even share); the rest to those that wait, longest wait first,
- * one slot each in turn; what nobody needs evens out the totals, so that a worker without work can start at once.
+ * How much of a pool's width each worker gets: min(demand, even share); the rest in turn, one slot each, to those that
+ * still want; what nobody needs evens out the totals, so that a worker without work can start at once.
  */
 export function shareWidth(total: number, claims: readonly WidthClaim[]): Map<string, number> {
-  const shares = evenShares(
-    total,
-    claims.filter((claim) => claim.takesNew || claim.demand > 0),
-  );
-  for (const share of shares) share.width = Math.min(share.claim.demand, share.even);
+  const open = claims.filter((claim) => claim.takesNew || claim.demand > 0);
+  const each = Math.floor(total / Math.max(1, open.length));
+  const shares = open
+    .toSorted((a, b) => compareForOddSlot(a, b, each))
+    .map((claim): Share => ({ claim, width: Math.min(claim.demand, each) }));
   const left = total - shares.reduce((sum, share) => sum + share.width, 0);
-  spreadSurplus(lend(left, shares), shares);
+  spreadSurplus(lend(left, shares, each), shares);
   return new Map(shares.map((share) => [share.claim.bootId, share.width]));
 }
 
-function evenShares(total: number, claims: readonly WidthClaim[]): Share[] {
-  const each = Math.floor(total / Math.max(1, claims.length));
-  const odd = total - each * claims.length;
-  const inOrder = claims.toSorted((a, b) => compareForOddSlot(a, b, each));
-  return inOrder.map((claim, index) => ({ claim, even: index < odd ? each + 1 : each, width: 0 }));
+/** Returns what is left when nobody waits any more. Whoever is hungry has exactly `each` at first, and as much as the others after every turn. */
+function lend(width: number, shares: readonly Share[], each: number): number {
+  let left = width;
+  let hungry = shares;
+  for (let level = each; left > 0; level += 1) {
+    hungry = hungry.filter((share) => share.width < share.claim.demand);
+    if (hungry.length === 0) break;
+    const odd = hungry.toSorted((a, b) => compareForOddSlot(a.claim, b.claim, level)).slice(0, left);
+    for (const share of odd) share.width += 1;
+    left -= odd.length;
+  }
+  return left;
 }
 
 /**
- * With less than a slot for each, the slot goes round: first to who has no page running, and stays with its holder until
- * a page runs in it. Otherwise the odd slot stays where it is.
+ * Who comes first when there are fewer slots than claims with `level` each. With less than a slot for each, the slot goes
+ * round: first to who has no page running, and stays with its holder until a page runs in it. Otherwise the odd slot stays
+ * where it is.
  */
-function compareForOddSlot(a: WidthClaim, b: WidthClaim, each: number): number {
+function compareForOddSlot(a: WidthClaim, b: WidthClaim, level: number): number {
   return (
-    Number(b.demand > each) - Number(a.demand > each) ||
-    (each === 0 ? Number(a.inflight > 0) - Number(b.inflight > 0) : 0) ||
-    (each === 0 ? Number(b.current > 0) - Number(a.current > 0) : b.current - a.current) ||
-    compareWait(a, b)
+    Number(b.demand > level) - Number(a.demand > level) ||
+    (level === 0 ? Number(a.inflight > 0) - Number(b.inflight > 0) : 0) ||
+    (level === 0 ? Number(b.current > 0) - Number(a.current > 0) : b.current - a.current) ||
+    b.oldestWaitMs - a.oldestWaitMs ||
+    (a.bootId < b.bootId ? -1 : 1)
   );
-}
-
-function compareWait(a: WidthClaim, b: WidthClaim): number {
-  return b.oldestWaitMs - a.oldestWaitMs || (a.bootId < b.bootId ? -1 : 1);
-}
-
-/** Returns what is left when nobody waits any more. */
-function lend(width: number, shares: readonly Share[]): number {
-  let left = width;
-  let hungry = shares.toSorted((a, b) => compareWait(a.claim, b.claim));
-  while (left > 0) {
-    hungry = hungry.filter((share) => share.width < share.claim.demand);
-    if (hungry.length === 0) break;
-    for (const share of hungry.slice(0, left)) share.width += 1;
-    left -= Math.min(left, hungry.length);
-  }
-  return left;
 }
 
 /** The lowest total first; of equals the one that comes first in the even shares, so the odd slot stays where it is. */
