@@ -42,6 +42,8 @@ export const SlicePool = Type.Object({
   }),
   /** names of API keys whose lease says `require: fleet`: no fallback reads for them (R-022); absent = none */
   fleetOnly: Type.Optional(Type.Array(Type.String())),
+  /** its pods that serve, whoever holds their width: a worker without any may get some in a moment; absent = not known */
+  servingPods: Type.Optional(Count),
 });
 export type SlicePool = Static<typeof SlicePool>;
 

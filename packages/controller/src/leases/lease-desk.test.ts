@@ -131,14 +131,14 @@ describe('R-053, R-054: leases at the desk', () => {
     await desk.scale(BOB, { pods: 1 });
     const config = { pools: [{ name: 'ocr', models: [] }] } as unknown as Config;
     const told = () =>
-      slicePools(
-        config,
-        () => 0,
-        (pool) => fleetOnlyKeys(fleet.money.state.leases, pool, nowMs),
-      );
-    expect(told()).toEqual([{ name: 'ocr', models: [], suspendedUntilMs: 0, fleetOnly: ['alice'] }]);
+      slicePools(config, [], {
+        suspendedUntilMs: () => 0,
+        fleetOnly: (pool) => fleetOnlyKeys(fleet.money.state.leases, pool, nowMs),
+      });
+    const pool = { name: 'ocr', models: [], suspendedUntilMs: 0, servingPods: 0 };
+    expect(told()).toEqual([{ ...pool, fleetOnly: ['alice'] }]);
     nowMs += 60_000;
-    expect(told()).toEqual([{ name: 'ocr', models: [], suspendedUntilMs: 0 }]);
+    expect(told()).toEqual([pool]);
   });
 
   test('what_cannot_be_put_on_disk_is_not_granted', async () => {

@@ -163,14 +163,14 @@ export class SliceKeeper {
     widths: ReadonlyMap<string, number>,
     pods: readonly SlicedPod[],
   ): Omit<Slice, 'v' | 'bootId' | 'epoch' | 'rev'> {
-    const { config, tokenOf, suspendedUntilMs, fleetOnly, isClosing } = this.#options;
+    const { config, tokenOf, isClosing } = this.#options;
     const mentioned = this.#mentioned.get(bootId) ?? new Set();
     const existing = new Set([...this.#options.registry().values()].filter(isExisting).map(({ id }) => id));
     const gone = [...mentioned].filter((id) => this.#held.has(id) && !existing.has(id)).sort();
     return {
       ...(gone.length > 0 ? { gone } : {}),
       pods: slicePods({ bootId, pods, widths, mentioned, tokenOf }),
-      pools: slicePools(config, suspendedUntilMs, fleetOnly),
+      pools: slicePools(config, pods, this.#options),
       limits: workerLimits(config),
       ...(isClosing() ? { closing: true } : {}),
     };

@@ -47,14 +47,21 @@ export function workerLimits(config: Config): WorkerLimits {
   };
 }
 
+interface PoolFacts {
+  readonly suspendedUntilMs: (pool: string) => number;
+  readonly fleetOnly: (pool: string) => readonly string[];
+}
+
 export function slicePools(
   config: Config,
-  suspendedUntilMs: (pool: string) => number,
-  fleetOnly: (pool: string) => readonly string[],
+  pods: readonly SlicedPod[],
+  { suspendedUntilMs, fleetOnly }: PoolFacts,
 ): SlicePool[] {
   return config.pools.map(({ name, models }) => {
     const keys = fleetOnly(name);
-    const pool = { name, models: [...models], suspendedUntilMs: Math.round(suspendedUntilMs(name)) };
+    const servingPods = pods.filter((pod) => pod.pool === name && pod.state === 'serving').length;
+    const facts = { suspendedUntilMs: Math.round(suspendedUntilMs(name)), servingPods };
+    const pool = { name, models: [...models], ...facts };
     return keys.length === 0 ? pool : { ...pool, fleetOnly: [...keys] };
   });
 }
