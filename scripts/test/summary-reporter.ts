@@ -13,7 +13,7 @@ interface Summary {
   readonly crashed: { file: string; why: string }[];
 }
 
-/** How V8 and the kernel end a process for an error of V8's own (its failed checks trap); no test and no product code of ours ends one so. */
+/** How V8, whose failed checks trap, or the kernel end a process for a fault of the engine; nothing of ours ends one so. */
 const ENGINE_CRASH = /Worker exited unexpectedly with signal (SIGTRAP|SIGILL|SIGSEGV|SIGBUS)\b/;
 
 /** Writes counts and failures of a run to the file named by TEST_SUMMARY_FILE, for `scripts/test.mjs` to add up. */
@@ -44,6 +44,8 @@ export default class SummaryReporter implements Reporter {
         if (result.state === 'passed') summary.passed += 1;
         else if (result.state === 'failed')
           fail(`${module.relativeModuleId}: ${test.name}`, result.errors[0]);
+        else if (result.state === 'pending')
+          fail(`${module.relativeModuleId}: ${test.name}`, { message: 'it never ran' });
         else summary.skipped.push({ name: test.fullName, reason: reasonOf(result) });
       }
     }

@@ -41,13 +41,12 @@ export function createParts(options: DataplaneOptions, urgent: () => void) {
     bootDeadlineMs: (name) => config.pools.find((pool) => pool.name === name)?.bootDeadlineMs ?? 0,
     onUrgent: urgent,
   });
-  const hasPods = (pool: string): boolean => forwarding.pods.widthOf(pool) > 0 || pools.hasServingPods(pool);
   const admission = createAdmission({
     limits,
     inFlight: () => slots.total,
     pagesPerSecond: metrics.pagesPerSecond,
     closing: () => slice.closing,
-    refusalCode: () => (pools.names().some(hasPods) ? 'queue_full' : 'no_capacity'),
+    refusalCode: () => (pools.names().some(pools.mayHaveServingPods) ? 'queue_full' : 'no_capacity'),
   });
   return { ...books, metrics, forwarding, pods: forwarding.pods, admission };
 }

@@ -6,8 +6,8 @@ export interface PoolDirectory {
   poolOf(model: string | null): string;
   names(): readonly string[];
   suspendedUntilMs(pool: string): number;
-  /** Pods serve it, so far as the controller has said; their width may be with other workers for the moment. */
-  hasServingPods(pool: string): boolean;
+  /** False only when the controller said so: not known is no "none". Their width may be with other workers for the moment. */
+  mayHaveServingPods(pool: string): boolean;
   /** Renting is off for it: without a pod now it never has one. */
   cannotRent(pool: string): boolean;
   /** the pool that reads for it while it takes nothing; null = none */
@@ -26,8 +26,6 @@ export function createPoolDirectory(config: Config): PoolDirectory {
     models: [...pool.models],
     suspendedUntilMs: 0,
   }));
-  // What nobody has said yet is not known, which is no "none".
-  let told = false;
   const capped = new Set(config.pools.filter((pool) => pool.maxPods === 0).map((pool) => pool.name));
 
   function poolOf(model: string | null): string {
@@ -51,14 +49,12 @@ export function createPoolDirectory(config: Config): PoolDirectory {
     poolOf,
     names: () => pools.map((pool) => pool.name),
     suspendedUntilMs: (name) => pools.find((pool) => pool.name === name)?.suspendedUntilMs ?? 0,
-    hasServingPods: (name) => !told || (pools.find((pool) => pool.name === name)?.servingPods ?? 0) > 0,
+    mayHaveServingPods: (name) => pools.find((pool) => pool.name === name)?.servingPods !== 0,
     cannotRent: (name) => capped.has(name),
     fallbackOf: (name) => config.pools.find((pool) => pool.name === name)?.fallback || null,
     isFleetOnly: (name, key) => pools.find((pool) => pool.name === name)?.fleetOnly?.includes(key) ?? false,
     apply(next) {
-      if (next.length === 0) return;
-      pools = next;
-      told = true;
+      if (next.length > 0) pools = next;
     },
   };
 }

@@ -310,14 +310,12 @@ describe('overload (R-013, L11)', () => {
 
   test('whoever_has_no_width_while_others_serve_is_full_and_no_outage', async () => {
     const rig = await startRig(ONE_EACH);
-    const pool = { name: 'ocr', models: [], suspendedUntilMs: 0 };
-    rig.grant([], { pools: [{ ...pool, servingPods: 1 }] });
+    const pool = { name: 'ocr', models: [], suspendedUntilMs: 0, servingPods: 1 };
+    rig.grant([], { pools: [pool] });
     const waiting = [rig.post(PNG), rig.post(PNG)];
     await expect.poll(() => rig.dataplane.open()).toBe(2);
     const beyond = await rig.post(PNG);
     expect([beyond.status, ((await beyond.json()) as { code: string }).code]).toEqual([429, 'queue_full']);
-    rig.grant([], { pools: [{ ...pool, servingPods: 0 }] });
-    expect((await rig.post(PNG)).status).toBe(503);
     rig.grant([{}]);
     for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
     await rig.expectAllGivenBack();

@@ -55,6 +55,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   let rev = 0;
   const grant: Rig['grant'] = (granted, change = {}) => {
     rev += 1;
+    const servingOf = (name: string) =>
+      granted.filter(({ pool = 'ocr', mode = 'serve' }) => pool === name && mode === 'serve').length;
     const applied = dataplane.applySlice({
       v: 1,
       bootId: 'boot',
@@ -70,7 +72,12 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         answeredSuspect: 0,
         ...pod,
       })),
-      pools: config.pools.map(({ name, models }) => ({ name, models: [...models], suspendedUntilMs: 0 })),
+      pools: config.pools.map(({ name, models }) => ({
+        name,
+        models: [...models],
+        suspendedUntilMs: 0,
+        servingPods: servingOf(name),
+      })),
       limits: { ...LIMITS, ...options.limits },
       ...change,
     });

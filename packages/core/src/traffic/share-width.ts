@@ -31,16 +31,19 @@ export function shareWidth(total: number, claims: readonly WidthClaim[]): Map<st
   return new Map(shares.map((share) => [share.claim.bootId, share.width]));
 }
 
-/** Returns what is left when nobody waits any more. Whoever is hungry has exactly `each` at first, and as much as the others after every turn. */
+/** Returns what is left when nobody wants any more. All who are hungry have the same: `each` at first, one more after every turn. */
 function lend(width: number, shares: readonly Share[], each: number): number {
   let left = width;
   let hungry = shares;
   for (let level = each; left > 0; level += 1) {
     hungry = hungry.filter((share) => share.width < share.claim.demand);
     if (hungry.length === 0) break;
-    const odd = hungry.toSorted((a, b) => compareForOddSlot(a.claim, b.claim, level)).slice(0, left);
-    for (const share of odd) share.width += 1;
-    left -= odd.length;
+    const served =
+      left >= hungry.length
+        ? hungry
+        : hungry.toSorted((a, b) => compareForOddSlot(a.claim, b.claim, level)).slice(0, left);
+    for (const share of served) share.width += 1;
+    left -= served.length;
   }
   return left;
 }
@@ -60,7 +63,7 @@ function compareForOddSlot(a: WidthClaim, b: WidthClaim, level: number): number 
   );
 }
 
-/** The lowest total first; of equals the one that comes first in the even shares, so the odd slot stays where it is. */
+/** The lowest total first; of equals the first of `shares`, so the odd slot stays where it is. */
 function spreadSurplus(width: number, shares: readonly Share[]): void {
   const open = shares.filter((share) => share.claim.takesNew);
   if (open.length === 0) return;
