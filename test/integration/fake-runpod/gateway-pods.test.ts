@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -119,6 +120,14 @@ describe('pods of the fake RunPod that are real gateways', () => {
   });
 });
 
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
 describe('the fake RunPod as a process', () => {
   async function start(stateDir: string): Promise<{ child: ChildProcess; url: string }> {
     const optionsFile = join(stateDir, 'options.json');
@@ -157,5 +166,23 @@ describe('the fake RunPod as a process', () => {
     expect(await listed.json()).toMatchObject({ pods: [{ id, name: 'p' }] });
     second.child.kill('SIGTERM');
     await until('it ended in order', () => second.child.exitCode === 0);
+  });
+
+  it('asked_to_end_the_moment_it_answers_it_ends_in_order', async () => {
+    const stateDir = await makeFolder();
+    const first = await start(stateDir);
+    first.child.kill('SIGKILL');
+    await until('it is dead', () => first.child.signalCode !== null);
+    const port = Number(new URL(first.url).port);
+    for (let round = 1; round <= 2; round += 1) {
+      const child = spawn(realNodeBinary(), [programPath('sim'), join(stateDir, 'options.json')], {
+        stdio: 'ignore',
+      });
+      children.push(child);
+      while (!(await accepts(port))) await sleep(1);
+      child.kill('SIGTERM');
+      await until('it ended', () => child.exitCode !== null || child.signalCode !== null);
+      expect([child.exitCode, child.signalCode], `round ${round}`).toEqual([0, null]);
+    }
   });
 });

@@ -24,16 +24,18 @@ export async function runFakeRunpod(optionsPath: string | undefined): Promise<vo
   makeFolder(dirname(portFile));
   const start = (port: number): Promise<FakeRunpod> => startFakeRunpod({ ...rest, port, logger });
   const before = rest.port ?? Number(await readFile(portFile, 'utf8').catch(() => '0'));
-  const fake = await start(before).catch((error: unknown) => {
+  const starting = start(before).catch((error: unknown) => {
     // A port that was asked for is not replaced by another; one that was only remembered is.
     if (rest.port !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return start(0);
   });
-  await writeFileAtomic(portFile, String(fake.port));
-  logger.info({ port: fake.port }, 'fake_runpod_serving');
+  // Before it serves: who sees it answer may end it at once.
   onShutdown({
     logger,
     timeoutMs: STOP_TIMEOUT_MS,
-    steps: [{ name: 'fake', run: () => fake.close({ endProcesses: false }) }],
+    steps: [{ name: 'fake', run: async () => (await starting).close({ endProcesses: false }) }],
   });
+  const fake = await starting;
+  await writeFileAtomic(portFile, String(fake.port));
+  logger.info({ port: fake.port }, 'fake_runpod_serving');
 }
