@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeBinary, root } from '../node-binary.mjs';
 
@@ -26,6 +26,8 @@ export async function runVitest(kind, filters, scratch) {
 
 async function runOnce(kind, files, scratch) {
   const summary = join(scratch, `${kind}.json`);
+  // A run that ends without one must not be told by that of the run before.
+  rmSync(summary, { force: true });
   const { code } = await runNode(
     ['node_modules/vitest/vitest.mjs', 'run', '--project', kind, '--passWithNoTests']
       .concat(['--reporter', 'default', '--reporter', './scripts/test/summary-reporter.ts'])

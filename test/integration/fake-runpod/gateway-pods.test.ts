@@ -38,8 +38,12 @@ async function health(fake: FakeRunpod, id: string): Promise<{ podId?: string } 
   );
 }
 
-async function until<T>(what: string, look: () => Promise<T | null | false> | T | null | false): Promise<T> {
-  for (const endMs = Date.now() + 15_000; Date.now() < endMs; await sleep(50)) {
+async function until<T>(
+  what: string,
+  look: () => Promise<T | null | false> | T | null | false,
+  pauseMs = 50,
+): Promise<T> {
+  for (const endMs = Date.now() + 15_000; Date.now() < endMs; await sleep(pauseMs)) {
     const seen = await look();
     if (seen !== null && seen !== false) return seen;
   }
@@ -123,12 +127,21 @@ describe('pods of the fake RunPod that are real gateways', () => {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
   });
 }
 
 describe('the fake RunPod as a process', () => {
+  function spawnFake(optionsFile: string): ChildProcess {
+    const child = spawn(realNodeBinary(), [programPath('sim'), optionsFile], { stdio: 'ignore' });
+    children.push(child);
+    return child;
+  }
+
   async function start(stateDir: string): Promise<{ child: ChildProcess; url: string }> {
     const optionsFile = join(stateDir, 'options.json');
     await writeFile(
@@ -136,8 +149,7 @@ describe('the fake RunPod as a process', () => {
       JSON.stringify({ stateDir, apiKeys: [{ key: 'rpa_test', mayWrite: true }] }),
     );
     await rm(join(stateDir, 'ready'), { force: true });
-    const child = spawn(realNodeBinary(), [programPath('sim'), optionsFile], { stdio: 'ignore' });
-    children.push(child);
+    const child = spawnFake(optionsFile);
     const url = await until('it serves', async () => {
       const port = await readFile(join(stateDir, 'port'), 'utf8').catch(() => null);
       const at = `http://127.0.0.1:${port}`;
@@ -175,11 +187,8 @@ describe('the fake RunPod as a process', () => {
     await until('it is dead', () => first.child.signalCode !== null);
     const port = Number(new URL(first.url).port);
     for (let round = 1; round <= 2; round += 1) {
-      const child = spawn(realNodeBinary(), [programPath('sim'), join(stateDir, 'options.json')], {
-        stdio: 'ignore',
-      });
-      children.push(child);
-      while (!(await accepts(port))) await sleep(1);
+      const child = spawnFake(join(stateDir, 'options.json'));
+      await until('it serves', () => accepts(port), 1);
       child.kill('SIGTERM');
       await until('it ended', () => child.exitCode !== null || child.signalCode !== null);
       expect([child.exitCode, child.signalCode], `round ${round}`).toEqual([0, null]);
