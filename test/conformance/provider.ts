@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PROOF_HEADERS } from '@pagefleet/contract';
 import type { OfferBook } from '@pagefleet/core';
 import type { ListedPod, Provider, RentedMachine, RentRequest } from '@pagefleet/providers';
-import { makeProof } from '@pagefleet/runtime';
+import { defaultEngineSettings, makeProof } from '@pagefleet/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 /** One account of a provider, and the ways in which renting from it can go wrong. */
@@ -167,10 +167,7 @@ export function rentRequest(machine: RentedMachine | null = null): RentRequest {
       apiUrl: '',
       graphqlUrl: '',
       engine: 'sleep',
-      languages: [],
-      dpi: 200,
-      tesseract: 'auto',
-      pageTimeoutMs: 10_000,
+      ...defaultEngineSettings(),
       sleepMs: 20,
       maxPixels: 1_000_000,
       maxPageBytes: 1_000_000,

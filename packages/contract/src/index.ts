@@ -4,6 +4,8 @@ export * from './bytes.ts';
 export * from './cluster-file.ts';
 export { type Config, ConfigSchema, type Pool, type WrittenConfig } from './config/schema.ts';
 export * from './duration.ts';
+export { ENGINE_PROFILES, isProfileName, placementOf } from './engine/index.ts';
+export * from './engine/profile.ts';
 export * from './errors.ts';
 export * from './http/fleet.ts';
 export * from './http/lease.ts';

@@ -4,6 +4,7 @@ export * from './pool/calendar.ts';
 export * from './pool/caps.ts';
 export * from './pool/choose-offer.ts';
 export * from './pool/decide.ts';
+export * from './pool/launch-command.ts';
 export * from './pool/lease.ts';
 export * from './pool/lease-book.ts';
 export * from './pool/lease-request.ts';

@@ -21,7 +21,13 @@ export {
   sizeNginx,
 } from './nginx/index.ts';
 export { configHashOf } from './pod/config-hash.ts';
-export { decodePodMark, decodePodSettings, encodePodSettings, podMarkOf } from './pod/pod-settings.ts';
+export {
+  decodePodMark,
+  decodePodSettings,
+  defaultEngineSettings,
+  encodePodSettings,
+  podMarkOf,
+} from './pod/pod-settings.ts';
 export { constantTimeEqual, makeProof, podToken } from './pod/pod-token.ts';
 export { podRoute, podTls } from './pod/pod-transport.ts';
 export { type PollClock, pollUntil } from './poll-until.ts';

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { duration } from './kinds.ts';
 import { MachineConfig, ScheduleWindow } from './machine.ts';
+import { ReadingConfig } from './reading.ts';
+import { VllmConfig } from './vllm.ts';
 
 const name = Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' });
 
@@ -29,11 +31,27 @@ export const PoolConfig = Type.Object(
       description:
         'Floors and caps by time of day (R-055). Where windows overlap, the largest floor and the smallest cap count.',
     }),
-    engine: Type.Union([Type.Literal('tesseract'), Type.Literal('sleep')], {
-      default: 'tesseract',
+    engine: Type.Union(
+      [
+        Type.Literal('tesseract'),
+        Type.Literal('sleep'),
+        Type.Literal('surya'),
+        Type.Literal('chandra'),
+        Type.Literal('olmocr'),
+      ],
+      {
+        default: 'tesseract',
+        description:
+          'What reads a page. `surya`, `chandra` and `olmocr` need a GPU. `sleep` reads nothing: it holds a page for a set time and says so in every answer.',
+      },
+    ),
+    placement: Type.Union([Type.Literal('auto'), Type.Literal('worker'), Type.Literal('pod')], {
+      default: 'auto',
       description:
-        'What reads a page. `sleep` reads nothing: it holds a page for a set time and says so in every answer.',
+        'Where surya, chandra and olmocr draw and prompt: on the `worker`, against a stock vLLM image; on the `pod`, in our own image. auto: worker on RunPod, pod on this machine.',
     }),
+    vllm: VllmConfig,
+    reading: ReadingConfig,
     width: Type.Integer({
       minimum: 1,
       maximum: 1_024,

@@ -10,6 +10,7 @@ import type { ListingKeeper } from '../observe/listing-keeper.ts';
 import type { Facts } from '../world.ts';
 import { ACTION_MAX_AGE_MS } from './act-on-pods.ts';
 import { machineOf, placeOf } from './machine-of.ts';
+import { engineSettingsOf } from './told-settings.ts';
 
 export interface RentDeps {
   readonly cluster: ClusterFile;
@@ -124,14 +125,7 @@ function rentRequestOf(intent: RentIntent, pool: Pool, deps: RentDeps): RentRequ
       port: 0,
       ...placeOf(pool, config),
       deadManMs: pool.deadManMs,
-      engine: pool.engine,
-      languages: [...pool.languages],
-      dpi: pool.dpi,
-      tesseract: pool.tesseract,
-      pageTimeoutMs: pool.pageTimeoutMs,
-      sleepMs: pool.sleepMs,
-      maxPixels: config.limits.maxPixels,
-      maxPageBytes: config.limits.maxBodyBytes,
+      ...engineSettingsOf(pool, config, intent.offer?.memoryGb ?? null),
       stallMs: config.watchdog.stallMs,
       fatalStallMs: config.watchdog.fatalMs,
       logLevel: config.logLevel,

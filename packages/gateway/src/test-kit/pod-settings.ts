@@ -1,4 +1,5 @@
 import type { PodSettings } from '@pagefleet/contract';
+import { defaultEngineSettings } from '@pagefleet/runtime';
 
 /** What a pod of a test is told, whole; the test changes what it is about. */
 export function podSettings(changes: Partial<PodSettings> = {}): PodSettings {
@@ -22,8 +23,7 @@ export function podSettings(changes: Partial<PodSettings> = {}): PodSettings {
     apiUrl: '',
     graphqlUrl: '',
     engine: 'sleep',
-    languages: ['eng'],
-    dpi: 200,
+    ...defaultEngineSettings(),
     tesseract: 'cli',
     pageTimeoutMs: 60_000,
     sleepMs: 0,

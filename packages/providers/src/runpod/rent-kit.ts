@@ -1,3 +1,4 @@
+import { defaultEngineSettings } from '@pagefleet/runtime';
 import type { RentedMachine, RentRequest } from '../port.ts';
 
 /** A pod as a controller asks for it; for tests. */
@@ -12,14 +13,8 @@ export function rentRequest(
     },
     settings: {
       ...{ token: 'f'.repeat(64), port: 0, host: '0.0.0.0', transport: 'tls-psk', deadManMs: 120_000 },
-      ...{ removal: 'runpod', apiUrl: '', graphqlUrl: '', engine: 'sleep', languages: ['eng'], dpi: 200 },
-      ...{
-        tesseract: 'auto',
-        pageTimeoutMs: 10_000,
-        sleepMs: 20,
-        maxPixels: 1_000_000,
-        maxPageBytes: 1_000_000,
-      },
+      ...{ removal: 'runpod', apiUrl: '', graphqlUrl: '', engine: 'sleep' },
+      ...{ ...defaultEngineSettings(), sleepMs: 20, maxPixels: 1_000_000, maxPageBytes: 1_000_000 },
       ...{ stallMs: 3_000, fatalStallMs: 60_000, logLevel: 'info' },
     },
     machine: rentedMachine(machine),

@@ -40,7 +40,7 @@ describe('the configuration reference', () => {
       expect(schema.description, path).toMatch(/\.$/);
       const required = [
         ...['pools[].name', 'pools[].machine.cards[].id', 'pools[].schedule[].from', 'pools[].schedule[].to'],
-        ...['api_keys[].name', 'api_keys[].sha256'],
+        ...['api_keys[].name', 'api_keys[].sha256', 'pools[].vllm.loras[].name', 'pools[].vllm.loras[].path'],
       ].includes(path);
       expect(schema.default === undefined, path).toBe(required);
     }

@@ -3,14 +3,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
 import { configHashOf } from './config-hash.ts';
-import { decodePodMark, decodePodSettings, encodePodSettings, podMarkOf } from './pod-settings.ts';
+import {
+  decodePodMark,
+  decodePodSettings,
+  defaultEngineSettings,
+  encodePodSettings,
+  podMarkOf,
+} from './pod-settings.ts';
 
 const text = (minLength = 0) => fc.string({ minLength, unit: 'grapheme' }).filter((t) => !t.includes('\0'));
 const hex = (length: number) =>
   fc.string({ minLength: length, maxLength: length, unit: fc.constantFrom(...'0123456789abcdef') });
 const oneOrMore = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }));
 
-const anySettings: fc.Arbitrary<PodSettings> = fc.record({
+const anyOfAllEngines: fc.Arbitrary<PodSettings> = fc.record({
   clusterId: text(1),
   podKey: hex(32),
   keyId: text(1),
@@ -29,17 +35,47 @@ const anySettings: fc.Arbitrary<PodSettings> = fc.record({
   removal: fc.constantFrom('exit' as const, 'runpod' as const),
   apiUrl: text(),
   graphqlUrl: text(),
-  engine: fc.constantFrom('tesseract' as const, 'sleep' as const),
+  engine: fc.constantFrom('tesseract' as const, 'sleep' as const, 'surya' as const, 'olmocr' as const),
   languages: fc.array(text(), { maxLength: 3 }),
   dpi: fc.integer({ min: 72, max: 600 }),
   tesseract: fc.constantFrom('auto' as const, 'cli' as const, 'js' as const),
   pageTimeoutMs: oneOrMore,
   sleepMs: fc.oneof(fc.constant(0), fc.nat()),
+  serverCommand: fc.array(text(), { maxLength: 3 }),
+  serverEnv: fc.array(text(), { maxLength: 3 }),
+  serverStartMs: fc.integer({ min: 1_000 }),
+  readDpi: fc.integer({ min: 0, max: 600 }),
+  readMaxTokens: fc.nat(),
+  readContinuations: fc.nat(),
+  readRetries: fc.integer({ min: -1 }),
+  readTimeoutMs: oneOrMore,
+  loopAbort: fc.boolean(),
+  loopFirstLook: oneOrMore,
+  loopStep: oneOrMore,
+  loopHits: oneOrMore,
+  prompts: text(),
+  accentRepair: fc.boolean(),
+  tokenTrace: fc.boolean(),
   maxPixels: oneOrMore,
   maxPageBytes: oneOrMore,
   stallMs: oneOrMore,
   fatalStallMs: oneOrMore,
   logLevel: text(),
+});
+
+/** Which engines have which settings, written once more by hand: the schema alone would agree with itself. */
+const ENGINES_OF: [string, RegExp][] = [
+  ['tesseract', /^(languages|dpi|tesseract|pageTimeoutMs)$/],
+  ['sleep', /^sleepMs$/],
+  ['surya olmocr', /^(server|read|loop|prompts$|accentRepair$|tokenTrace$)/],
+];
+const isOf = (engine: string, field: string) =>
+  ENGINES_OF.every(([engines, fields]) => !fields.test(field) || engines.includes(engine));
+
+/** Settings as a pod has them: those that its engine does not have are at their defaults. */
+const anySettings = anyOfAllEngines.map((settings): PodSettings => {
+  const other = Object.entries(defaultEngineSettings()).filter(([field]) => !isOf(settings.engine, field));
+  return { ...settings, ...Object.fromEntries(other) };
 });
 
 const [example] = fc.sample(anySettings, { numRuns: 1, seed: 1 }) as [PodSettings];
@@ -53,17 +89,26 @@ describe('pod settings in the environment (R-042, L15)', () => {
     );
   });
 
-  it('every_variable_sent_is_read_and_every_setting_is_sent', () => {
-    const optional = { port: 8000, portFile: '/p', apiUrl: 'http://a', graphqlUrl: 'http://g' };
-    const settings = { ...example, ...optional };
-    const sent = encodePodSettings(settings);
-    expect(Object.keys(sent)).toHaveLength(Object.keys(settings).length);
-    const mayBeAbsent = /_(PORT|PORT_FILE|API_URL|GRAPHQL_URL)$/;
-    for (const name of Object.keys(sent).filter((variable) => !mayBeAbsent.test(variable))) {
-      const { [name]: _, ...rest } = sent;
-      expect(() => decodePodSettings(rest), name).toThrow(name);
-    }
-  });
+  it.each(['tesseract', 'sleep', 'surya', 'olmocr'] as const)(
+    'every_setting_of_%s_is_sent_and_every_variable_sent_is_read',
+    (engine) => {
+      const optional = { port: 8000, portFile: '/p', apiUrl: 'http://a', graphqlUrl: 'http://g' };
+      const budgets = { readDpi: 100, readMaxTokens: 9, readContinuations: 1, prompts: '/prompts' };
+      const settings = { ...example, engine, ...optional, ...budgets };
+      const sent = encodePodSettings(settings);
+      expect(Object.keys(sent)).toHaveLength(
+        Object.keys(settings).filter((field) => isOf(engine, field)).length,
+      );
+      const mayBeAbsent =
+        /_(PORT|PORT_FILE|API_URL|GRAPHQL_URL|READ_DPI|READ_MAX_TOKENS|READ_CONTINUATIONS|PROMPTS)$/;
+      for (const name of Object.keys(sent).filter((variable) => !mayBeAbsent.test(variable))) {
+        const { [name]: _, ...rest } = sent;
+        expect(() => decodePodSettings(rest), name).toThrow(name);
+      }
+      // RunPod takes 50 variables of a pod (contract 6.4).
+      expect(Object.keys(sent).length).toBeLessThanOrEqual(50);
+    },
+  );
 
   it('a_number_whose_0_means_default_is_left_out_and_comes_back_as_0', () => {
     const sent = encodePodSettings({ ...example, port: 0 });
@@ -92,7 +137,7 @@ describe('pod settings in the environment (R-042, L15)', () => {
   });
 
   it('a_number_whose_0_means_0_is_sent_as_0', () => {
-    const sent = encodePodSettings({ ...example, sleepMs: 0 });
+    const sent = encodePodSettings({ ...example, engine: 'sleep', sleepMs: 0 });
     expect(sent.PAGEFLEET_POD_SLEEP_MS).toBe('0');
     const { PAGEFLEET_POD_SLEEP_MS: _, ...rest } = sent;
     expect(() => decodePodSettings(rest)).toThrow('PAGEFLEET_POD_SLEEP_MS');
@@ -127,8 +172,11 @@ describe('pod settings in the environment (R-042, L15)', () => {
     ['PAGEFLEET_POD_LANGUAGES', 'eng'],
     ['PAGEFLEET_POD_LANGUAGES', '[1]'],
     ['PAGEFLEET_POD_TOKEN', 'short'],
+    ['PAGEFLEET_POD_LOOP_HITS', '0'],
+    ['PAGEFLEET_POD_SERVER_COMMAND', 'vllm'],
   ])('%s=%s is refused by name', (name, value) => {
-    expect(() => decodePodSettings({ ...encodePodSettings(example), [name]: value })).toThrow(
+    const engine = /LOOP|SERVER/.test(name) ? 'surya' : 'tesseract';
+    expect(() => decodePodSettings({ ...encodePodSettings({ ...example, engine }), [name]: value })).toThrow(
       expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(name) }),
     );
   });
@@ -173,6 +221,19 @@ describe('configHashOf', () => {
     }
     for (const other of [{ width: 2 }, { dpi: 300 }, { languages: ['deu'] }, { engine: 'sleep' as const }]) {
       expect(configHashOf({ ...pool, ...other })).not.toBe(hash);
+    }
+  });
+
+  it('of_an_engine_on_a_model_server_what_the_worker_does_is_not_the_pods_business', () => {
+    const surya: Pool = { ...pool, engine: 'surya', provider: 'runpod', placement: 'worker' };
+    const onPod: Pool = { ...surya, placement: 'pod' };
+    const reading = { ...pool.reading, retries: 0 };
+    expect(configHashOf({ ...surya, reading, dpi: 300 })).toBe(configHashOf(surya));
+    expect(configHashOf({ ...onPod, reading })).not.toBe(configHashOf(onPod));
+    expect(configHashOf(onPod)).not.toBe(configHashOf(surya));
+    expect(configHashOf({ ...surya, placement: 'auto' })).toBe(configHashOf(surya));
+    for (const other of [{ models: ['gpt'] }, { vllm: { ...pool.vllm, maxModelLen: 9 } }]) {
+      expect(configHashOf({ ...surya, ...other })).not.toBe(configHashOf(surya));
     }
   });
 });

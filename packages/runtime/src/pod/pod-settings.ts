@@ -6,6 +6,9 @@ interface FieldSchema {
   readonly type?: string;
   /** 0 or empty stands for the default: it is left out, and what is left out comes back as that */
   readonly 'x-default-not-sent'?: boolean;
+  /** the engines whose pods are told it; left out: all of them */
+  readonly 'x-engines'?: readonly string[];
+  readonly default?: unknown;
   /** the variable in which the provider tells the pod what we could not know when we asked for it */
   readonly 'x-told-by-provider'?: string;
 }
@@ -14,6 +17,38 @@ const FIELDS = Object.entries(PodSettings.properties as unknown as Record<string
 const MARK_FIELDS = Object.keys(PodMark.properties);
 const validator = Compile(PodSettings);
 const markValidator = Compile(PodMark);
+
+type OfSomeEngines = Pick<
+  PodSettings,
+  | 'languages'
+  | 'dpi'
+  | 'tesseract'
+  | 'pageTimeoutMs'
+  | 'sleepMs'
+  | 'serverCommand'
+  | 'serverEnv'
+  | 'serverStartMs'
+  | 'readDpi'
+  | 'readMaxTokens'
+  | 'readContinuations'
+  | 'readRetries'
+  | 'readTimeoutMs'
+  | 'loopAbort'
+  | 'loopFirstLook'
+  | 'loopStep'
+  | 'loopHits'
+  | 'prompts'
+  | 'accentRepair'
+  | 'tokenTrace'
+>;
+
+/** What a pod has of settings that its engine does not have. */
+export function defaultEngineSettings(): OfSomeEngines {
+  const ofSome = FIELDS.filter(([, schema]) => schema['x-engines'] !== undefined);
+  return Object.fromEntries(
+    ofSome.map(([field, schema]) => [field, structuredClone(schema.default)]),
+  ) as OfSomeEngines;
+}
 
 /** `deadManMs` → `PAGEFLEET_POD_DEAD_MAN_MS` */
 function variableOf(field: string): string {
@@ -24,13 +59,14 @@ function variableOf(field: string): string {
 type ToldSettings = Omit<PodSettings, 'podId'> & { readonly podId: string | null };
 
 /**
- * The environment of a pod (R-042): every setting is sent, except one whose 0 or empty text means default, when it is
- * that. Flags are always sent, as `1` or `0`; lists as JSON.
+ * The environment of a pod (R-042): every setting of its engine is sent, except one whose 0 or empty text means default,
+ * when it is that. Flags are always sent, as `1` or `0`; lists as JSON.
  */
 export function encodePodSettings(settings: ToldSettings): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [field, schema] of FIELDS) {
     const value = settings[field as keyof PodSettings];
+    if (!concerns(schema, settings.engine)) continue;
     if (value === null || (schema['x-default-not-sent'] && (value === 0 || value === ''))) continue;
     env[variableOf(field)] = encodeValue(value);
   }
@@ -41,8 +77,12 @@ export function encodePodSettings(settings: ToldSettings): Record<string, string
 export function decodePodSettings(env: NodeJS.ProcessEnv): { settings: PodSettings; unknown: string[] } {
   const known = new Set(FIELDS.map(([field]) => variableOf(field)));
   const unknown = Object.keys(env).filter((name) => name.startsWith(POD_ENV_PREFIX) && !known.has(name));
+  const engine = env[variableOf('engine')] ?? '';
   const settings = Object.fromEntries(
-    FIELDS.map(([field, schema]) => [field, decodeValue(schema, textOf(env, field, schema))]),
+    FIELDS.map(([field, schema]) => [
+      field,
+      concerns(schema, engine) ? decodeValue(schema, textOf(env, field, schema)) : schema.default,
+    ]),
   );
   if (!validator.Check(settings)) throw refusal(validator.Errors(settings));
   return { settings, unknown };
@@ -66,6 +106,10 @@ export function decodePodMark(env: Readonly<Record<string, string | undefined>>)
     ]),
   );
   return markValidator.Check(mark) ? mark : null;
+}
+
+function concerns(schema: FieldSchema, engine: string): boolean {
+  return schema['x-engines']?.includes(engine) ?? true;
 }
 
 function textOf(env: NodeJS.ProcessEnv, field: string, schema: FieldSchema): string | undefined {
