@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { PagefleetError } from '@pagefleet/contract';
+import { modelNamesOf, PagefleetError } from '@pagefleet/contract';
 import { openProvider } from '@pagefleet/providers';
 import {
   clusterPaths,
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
     plan: () => running().plan(),
     health: () => running().health(),
     metrics: () => running().metrics(),
-    models: () => [...new Set(config.pools.flatMap((pool) => [pool.name, ...pool.models]))],
+    models: () => [...new Set(config.pools.flatMap((pool) => [pool.name, ...modelNamesOf(pool)]))],
     down: (request) => running().down(request),
   });
   await app.listen({ host: '127.0.0.1', port: cluster.ports.controller });

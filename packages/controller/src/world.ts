@@ -1,4 +1,4 @@
-import type { ClusterFile, Pool } from '@pagefleet/contract';
+import { type ClusterFile, modelNamesOf, type Pool } from '@pagefleet/contract';
 import {
   type BudgetLimits,
   isExisting,
@@ -99,7 +99,7 @@ export function poolSettingsOf(cluster: ClusterFile, isFree: (pool: Pool) => boo
   const { limits, control, pools } = cluster.config;
   return pools.map((pool) => ({
     name: pool.name,
-    models: pool.models,
+    models: modelNamesOf(pool),
     configHash: configHashOf(pool),
     width: Math.min(pool.width, limits.maxInflightPerPod),
     minPods: pool.minPods,

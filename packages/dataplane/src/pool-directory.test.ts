@@ -4,8 +4,8 @@ import { type Capacity, choosePool } from './check-capacity.ts';
 import { createPoolDirectory } from './pool-directory.ts';
 
 const POOLS = [
-  { name: 'gpu', models: [], maxPods: 4, fallback: 'cpu' },
-  { name: 'cpu', models: [], maxPods: 4, fallback: '' },
+  { name: 'gpu', models: [], vllm: { loras: [] }, maxPods: 4, fallback: 'cpu' },
+  { name: 'cpu', models: [], vllm: { loras: [] }, maxPods: 4, fallback: '' },
 ];
 
 describe('R-022: a lease that says `require: fleet`', () => {

@@ -1,4 +1,4 @@
-import { type Config, PagefleetError, type SlicePool } from '@pagefleet/contract';
+import { type Config, modelNamesOf, PagefleetError, type SlicePool } from '@pagefleet/contract';
 
 /** Which pool serves which model, and whether it takes pages now. */
 export interface PoolDirectory {
@@ -23,7 +23,7 @@ const MISTRAL_ALIAS = /^mistral-ocr(-|$)/;
 export function createPoolDirectory(config: Config): PoolDirectory {
   let pools: readonly SlicePool[] = config.pools.map((pool) => ({
     name: pool.name,
-    models: [...pool.models],
+    models: modelNamesOf(pool),
     suspendedUntilMs: 0,
   }));
   const capped = new Set(config.pools.filter((pool) => pool.maxPods === 0).map((pool) => pool.name));

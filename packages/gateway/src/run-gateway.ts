@@ -1,4 +1,10 @@
-import { POD_ENV_PREFIX, POD_PORT, type PodSettings } from '@pagefleet/contract';
+import {
+  isProfileName,
+  PagefleetError,
+  POD_ENV_PREFIX,
+  POD_PORT,
+  type PodSettings,
+} from '@pagefleet/contract';
 import { createEngine, type EngineSettings } from '@pagefleet/engines';
 import { createLogger, decodePodSettings, type Logger, monotonicMs, startWatchdog } from '@pagefleet/runtime';
 import { createGatewayApp } from './create-gateway-app.ts';
@@ -122,6 +128,9 @@ function forgetSettings(env: NodeJS.ProcessEnv): void {
 function engineSettings(settings: PodSettings): EngineSettings {
   const { engine: kind, width } = settings;
   if (kind === 'sleep') return { kind, width, sleepMs: settings.sleepMs };
+  if (isProfileName(kind)) {
+    throw new PagefleetError('unsupported', `the engine ${kind} does not run in this gateway yet`);
+  }
   const { languages, dpi, pageTimeoutMs, maxPixels, tesseract: implementation } = settings;
   return { kind, width, languages, dpi, pageTimeoutMs, maxPixels, implementation };
 }

@@ -21,7 +21,8 @@ export const MachineConfig = section(
     image: Type.String({
       default: '',
       maxLength: 300,
-      description: 'Container image of the pods; needed for `runpod`.',
+      description:
+        'Container image of the pods; needed for `runpod`, unless the worker reads: then empty means the stock vLLM image.',
     }),
     start_command: Type.Array(Type.String({ maxLength: 4_000 }), {
       default: [],
@@ -106,11 +107,14 @@ export const MachineConfig = section(
       default: '',
       description: 'Id of the registry credential that pulls the image.',
     }),
-    transport: Type.Union([Type.Literal('tls-psk'), Type.Literal('plain-tcp'), Type.Literal('proxy')], {
-      default: 'tls-psk',
-      description:
-        'How pods are spoken to. `tls-psk` proves each side to the other and hides pages; `proxy` is RunPod’s HTTPS proxy with its 100 s limit; `plain-tcp` sends pages and tokens in the clear.',
-    }),
+    transport: Type.Union(
+      [Type.Literal('auto'), Type.Literal('tls-psk'), Type.Literal('plain-tcp'), Type.Literal('proxy')],
+      {
+        default: 'auto',
+        description:
+          'How pods are spoken to. `tls-psk` proves each side to the other and hides pages; `proxy` is RunPod’s HTTPS proxy with its 100 s limit; `plain-tcp` sends pages and tokens in the clear. auto: `tls-psk` to our own image, `proxy` to a stock one, which has no `tls-psk`.',
+      },
+    ),
     max_age: duration({
       default: '24h',
       min: '1h',

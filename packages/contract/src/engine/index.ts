@@ -1,4 +1,3 @@
-import type { Pool } from '../config/schema.ts';
 import { CHANDRA } from './chandra.ts';
 import { OLMOCR } from './olmocr.ts';
 import { type EngineProfile, PROFILE_NAMES, type ProfileName } from './profile.ts';
@@ -13,10 +12,4 @@ export const ENGINE_PROFILES: Readonly<Record<ProfileName, EngineProfile>> = {
 
 export function isProfileName(engine: string): engine is ProfileName {
   return (PROFILE_NAMES as readonly string[]).includes(engine);
-}
-
-/** Where the pages of an engine on a model server are drawn and prompted (`pools[].placement`). */
-export function placementOf({ placement, provider }: Pick<Pool, 'placement' | 'provider'>): 'worker' | 'pod' {
-  if (placement !== 'auto') return placement;
-  return provider === 'local' ? 'pod' : 'worker';
 }

@@ -45,7 +45,13 @@ const pool = {
     dpi: 200,
     tesseract: 'auto',
   },
-  ...{ pageTimeoutMs: 1_000, sleepMs: 5 },
+  ...{
+    pageTimeoutMs: 1_000,
+    sleepMs: 5,
+    models: [],
+    vllm: { startTimeoutMs: 1_000, loras: [] },
+    reading: {},
+  },
 };
 const cluster = {
   clusterId: 'us',

@@ -1,14 +1,15 @@
-import type { Config, PodSettings, Pool } from '@pagefleet/contract';
+import { type Config, imageOf, type PodSettings, type Pool, transportOf } from '@pagefleet/contract';
 import type { Offer } from '@pagefleet/core';
 import type { RentedMachine } from '@pagefleet/providers';
 
 /** What is asked of the provider for one pod of a pool, at the offer that was chosen. */
-export function machineOf(offer: Offer, { machine }: Pool, createdAtMs: number): RentedMachine {
+export function machineOf(offer: Offer, pool: Pool, createdAtMs: number): RentedMachine {
+  const { machine } = pool;
   return {
     offer,
     // One card a pod, so the price of the whole pod is the bid per card.
     bidUsdPerGpuHour: offer.spot ? offer.priceUsdPerHour : null,
-    image: machine.image,
+    image: imageOf(pool),
     startCommand: machine.startCommand,
     diskGb: machine.diskGb,
     minCuda: machine.minCuda || null,
@@ -19,7 +20,7 @@ export function machineOf(offer: Offer, { machine }: Pool, createdAtMs: number):
     globalVolume: machine.globalVolume || null,
     volumePath: machine.volumePath,
     registryAuth: machine.registryAuth || null,
-    transport: machine.transport,
+    transport: transportOf(pool),
     endsAtMs: createdAtMs + machine.maxAgeMs,
   };
 }
@@ -27,13 +28,13 @@ export function machineOf(offer: Offer, { machine }: Pool, createdAtMs: number):
 type Place = Pick<PodSettings, 'host' | 'transport' | 'removal' | 'apiUrl' | 'graphqlUrl'>;
 
 /** Where a pod listens, how it is spoken to, and how it ends itself when nobody asks for it any more. */
-export function placeOf({ provider, machine }: Pool, { runpod }: Config): Place {
-  if (provider === 'local') {
+export function placeOf(pool: Pool, { runpod }: Config): Place {
+  if (pool.provider === 'local') {
     return { host: '127.0.0.1', transport: 'plain', removal: 'exit', apiUrl: '', graphqlUrl: '' };
   }
   return {
     host: '0.0.0.0',
-    transport: machine.transport === 'tls-psk' ? 'tls-psk' : 'plain',
+    transport: transportOf(pool) === 'tls-psk' ? 'tls-psk' : 'plain',
     removal: 'runpod',
     apiUrl: runpod.restUrl,
     graphqlUrl: runpod.graphqlUrl,

@@ -129,7 +129,7 @@ describe('R-053, R-054: leases at the desk', () => {
   test('whose_pages_no_fallback_reads_is_told_to_the_workers_while_the_lease_lasts (R-022)', async () => {
     await desk.scale(ALICE, { pods: 1, require: 'fleet', ttl_s: 60 });
     await desk.scale(BOB, { pods: 1 });
-    const config = { pools: [{ name: 'ocr', models: [] }] } as unknown as Config;
+    const config = { pools: [{ name: 'ocr', models: [], vllm: { loras: [] } }] } as unknown as Config;
     const told = () =>
       slicePools(config, [], {
         suspendedUntilMs: () => 0,

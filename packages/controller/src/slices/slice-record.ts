@@ -1,4 +1,11 @@
-import type { Config, Slice, SlicePod, SlicePool, WorkerLimits } from '@pagefleet/contract';
+import {
+  type Config,
+  modelNamesOf,
+  type Slice,
+  type SlicePod,
+  type SlicePool,
+  type WorkerLimits,
+} from '@pagefleet/contract';
 import { isExisting, type Pod } from '@pagefleet/core';
 
 /** A pod whose address and token are known, as a slice names it. */
@@ -57,11 +64,12 @@ export function slicePools(
   pods: readonly SlicedPod[],
   { suspendedUntilMs, fleetOnly }: PoolFacts,
 ): SlicePool[] {
-  return config.pools.map(({ name, models }) => {
+  return config.pools.map((configured) => {
+    const { name } = configured;
     const keys = fleetOnly(name);
     const servingPods = pods.filter((pod) => pod.pool === name && pod.state === 'serving').length;
     const facts = { suspendedUntilMs: Math.round(suspendedUntilMs(name)), servingPods };
-    const pool = { name, models: [...models], ...facts };
+    const pool = { name, models: modelNamesOf(configured), ...facts };
     return keys.length === 0 ? pool : { ...pool, fleetOnly: [...keys] };
   });
 }

@@ -12,7 +12,17 @@ const config = {
   cluster: 'c',
   limits: { maxInflightPerPod: 64 },
   money: { usdPerHour: 0, usdPerDay: 0, hardUsdPerHour: 0, hardUsdPerDay: 0, timeZone: 'UTC' },
-  pools: [{ name: 'ocr', models: [], provider: 'local', engine: 'sleep', minPods: 1, maxPods: 4 }],
+  pools: [
+    {
+      name: 'ocr',
+      models: [],
+      vllm: { loras: [] },
+      provider: 'local',
+      engine: 'sleep',
+      minPods: 1,
+      maxPods: 4,
+    },
+  ],
 } as unknown as Config;
 
 function input(pods: Pod[], change: Partial<StatusInput> = {}): StatusInput {

@@ -1,6 +1,7 @@
 import {
   type Config,
   type FleetStatus,
+  modelNamesOf,
   POD_SETTINGS_VERSION,
   type PodHealth,
   type PodStateWord,
@@ -120,7 +121,7 @@ function poolStatus(pool: Config['pools'][number], pods: readonly Pod[], input: 
   const rates = own.map((pod) => reportOf(pod, input)?.pagesPerSecond ?? 0);
   return {
     name: pool.name,
-    models: [...pool.models],
+    models: modelNamesOf(pool),
     provider: pool.provider,
     engine: pool.engine,
     min_pods: pool.minPods,

@@ -1,4 +1,5 @@
 import { type Config, formatBytes, formatDuration, type Pool } from '@pagefleet/contract';
+import { checkEngines } from './check-engine.ts';
 import { checkMoney } from './check-money.ts';
 import type { ConfigIssue } from './config-issue.ts';
 
@@ -28,6 +29,7 @@ export function checkConfig(config: Config): Contradiction[] {
     ...checkNames(config),
     ...checkFallbacks(config),
     ...checkSums(config),
+    ...checkEngines(config),
     ...checkMoney(config),
     ...checkStateDir(config),
   ];
@@ -156,9 +158,12 @@ function checkNames({ pools }: Config): Contradiction[] {
   const models = pools.flatMap((pool, index) =>
     pool.models.map((name, at) => ({ name, path: `pools[${index}].models[${at}]` })),
   );
+  const adapters = pools.flatMap(({ vllm }, index) =>
+    vllm.loras.map(({ name }, at) => ({ name, path: `pools[${index}].vllm.loras[${at}].name` })),
+  );
   const owner = new Map<string, string>();
   const found: Contradiction[] = [];
-  for (const { name, path } of [...names, ...models]) {
+  for (const { name, path } of [...names, ...models, ...adapters]) {
     const other = owner.get(name);
     if (other === undefined) owner.set(name, path);
     else

@@ -1,29 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PagefleetError } from '@pagefleet/contract';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigIssue } from './config-issue.ts';
-import { loadConfig } from './load-config.ts';
-
-let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'pagefleet-money-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true }));
-
-/** Path and what was expected of all that is wrong. */
-function wrong(config: object): Record<string, string> {
-  writeFileSync(join(cwd, 'pagefleet.yaml'), JSON.stringify(config));
-  try {
-    loadConfig({ env: {}, cwd });
-    return {};
-  } catch (error) {
-    if (!(error instanceof PagefleetError)) throw error;
-    const issues = error.details.issues as ConfigIssue[];
-    return Object.fromEntries(issues.map(({ path, expected }) => [path, expected]));
-  }
-}
+import { describe, expect, it } from 'vitest';
+import { wrong } from './config-kit.ts';
 
 const MONEY = { usd_per_hour: 2, usd_per_day: 20 };
 const MACHINE = { image: 'example/ocr:1', max_usd_per_hour: 0.5 };

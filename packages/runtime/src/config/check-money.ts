@@ -1,4 +1,4 @@
-import type { Config, Pool } from '@pagefleet/contract';
+import { type Config, imageOf, type Pool } from '@pagefleet/contract';
 import type { Contradiction } from './check-config.ts';
 
 /** What money needs before any may be spent (R-051, R-052), and the zone and times of day that go with it (R-055). */
@@ -57,10 +57,10 @@ function checkOneProvider({ pools }: Config): Contradiction[] {
 
 function checkMachine(pool: Pool, path: string): Contradiction[] {
   if (!isPaid(pool)) return [];
-  const { image, cards, maxUsdPerHour } = pool.machine;
+  const { cards, maxUsdPerHour } = pool.machine;
   const involves = [`${path}.provider`];
   const found: Contradiction[] = [];
-  if (image === '') {
+  if (imageOf(pool) === '') {
     const expected = 'the container image that its pods run';
     found.push({ path: `${path}.machine.image`, got: '""', expected, involves });
   }

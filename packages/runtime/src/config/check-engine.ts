@@ -1,0 +1,34 @@
+import { type Config, isProfileName, isStock, type Pool, placementOf } from '@pagefleet/contract';
+import type { Contradiction } from './check-config.ts';
+
+/** What an engine on a model server needs of its pool (R-042, R-070). */
+export function checkEngines({ pools }: Config): Contradiction[] {
+  return pools.flatMap((pool, index) =>
+    isProfileName(pool.engine) ? checkPlacement(pool, `pools[${index}]`) : [],
+  );
+}
+
+function checkPlacement(pool: Pool, path: string): Contradiction[] {
+  const { provider, machine } = pool;
+  if (provider === 'local' && placementOf(pool) === 'worker') {
+    const expected = 'pod or auto: pods on this machine are gateways';
+    return [{ path: `${path}.placement`, got: 'worker', expected, involves: [`${path}.provider`] }];
+  }
+  if (!isStock(pool)) return [];
+  const involves = [`${path}.engine`, `${path}.placement`];
+  const found: Contradiction[] = [];
+  if (machine.transport === 'tls-psk') {
+    const expected = 'proxy, plain-tcp or auto: a stock image does not speak tls-psk';
+    found.push({ path: `${path}.machine.transport`, got: 'tls-psk', expected, involves });
+  }
+  if (machine.startCommand.length > 0) {
+    found.push({
+      path: `${path}.machine.start_command`,
+      got: JSON.stringify(machine.startCommand),
+      expected:
+        'nothing: a stock image is started with our own; vllm.command and vllm.args say what it serves',
+      involves,
+    });
+  }
+  return found;
+}
