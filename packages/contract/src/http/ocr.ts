@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { BlockKind } from '../pod/gateway-api.ts';
 
 /**
  * Mistral's OCR request, as its official client sends it. Fields we do not act on are accepted when they ask for nothing
@@ -79,11 +80,13 @@ export interface OcrPage {
   /** ours: the engine that read the page (`sleep` is a simulation), and why a page failed */
   engine?: string;
   rotation?: number;
+  /** ours: tokens of the reply with the logarithm of their probability (`reading.token_trace`) */
+  trace?: { token: string; logprob: number }[];
   error?: { code: string; message: string };
 }
 
 export interface OcrBlock {
-  type: 'text' | 'image' | 'table';
+  type: BlockKind;
   content: string;
   top_left_x: number;
   top_left_y: number;

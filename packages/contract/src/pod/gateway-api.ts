@@ -62,8 +62,24 @@ export const Word = Type.Object({
 });
 export type Word = Static<typeof Word>;
 
+/** What a block is: Mistral's kinds, which its clients know. */
+export const BlockKind = Type.Union([
+  Type.Literal('text'),
+  Type.Literal('title'),
+  Type.Literal('list'),
+  Type.Literal('table'),
+  Type.Literal('image'),
+  Type.Literal('equation'),
+  Type.Literal('code'),
+  Type.Literal('caption'),
+  Type.Literal('header'),
+  Type.Literal('footer'),
+  Type.Literal('references'),
+]);
+export type BlockKind = Static<typeof BlockKind>;
+
 export const Block = Type.Object({
-  kind: Type.Union([Type.Literal('text'), Type.Literal('image'), Type.Literal('table')]),
+  kind: BlockKind,
   text: Type.String(),
   box: Box,
   confidence: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
@@ -83,6 +99,8 @@ export const PageResult = Type.Object({
   rotation: Type.Union([Type.Literal(0), Type.Literal(90), Type.Literal(180), Type.Literal(270)]),
   blocks: Type.Optional(Type.Array(Block)),
   words: Type.Optional(Type.Array(Word)),
+  /** tokens of the reply with the logarithm of their probability, where the pool asks for them */
+  trace: Type.Optional(Type.Array(Type.Object({ token: Type.String(), logprob: Type.Number() }))),
   /** names the engine, `sleep` included: no answer hides a simulation */
   engine: Type.String(),
   engineMs: Type.Number({ minimum: 0 }),

@@ -14,6 +14,7 @@ export function toOcrPage(index: number, result: PageResult, options: OcrOptions
       : { confidence_scores: toScores(result, options.confidence === 'word') }),
     engine: result.engine,
     rotation: result.rotation,
+    ...(result.trace === undefined ? {} : { trace: result.trace }),
   };
 }
 

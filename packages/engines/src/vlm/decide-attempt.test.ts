@@ -38,6 +38,13 @@ describe('the tries of one page (R-070; contract 3.1 to 3.3)', () => {
     });
   });
 
+  it('that_all_end_in_a_repetition_of_their_own_accord_show_a_page_that_is_like_that', () => {
+    const suspect: ReplyVerdict = { kind: 'suspect' };
+    expect(run(surya, always(suspect)).end).toEqual({ kind: 'accept', which: 3 });
+    expect(run(surya, [loop, suspect, loop, loop]).end).toEqual({ kind: 'accept', which: 1 });
+    expect(run(surya, [suspect]).end).toEqual({ kind: 'accept', which: 1 });
+  });
+
   it('say_at_the_end_what_was_wrong_last', () => {
     const { end } = run(surya, always({ kind: 'invalid', why: 'no block' }));
     expect(end).toEqual({

@@ -16,8 +16,10 @@ export interface Ask {
 /** What became of one request. */
 export type ReplyVerdict =
   | { readonly kind: 'good' }
-  /** it repeated itself, seen while it came or at its end */
+  /** it repeated itself and was abandoned, or cut */
   | { readonly kind: 'loop' }
+  /** it came to its end by itself and yet ends in a repetition: another try may show better, or that the page is like that */
+  | { readonly kind: 'suspect' }
   /** it had not ended at its longest; `text` is the whole reply, with what it went on from */
   | { readonly kind: 'cut'; readonly text: string }
   | { readonly kind: 'invalid'; readonly why: string }
@@ -31,7 +33,8 @@ export interface PastAttempt {
 
 export type AttemptDecision =
   | { readonly kind: 'ask'; readonly ask: Ask }
-  | { readonly kind: 'accept' }
+  /** `which` of the past replies it is */
+  | { readonly kind: 'accept'; readonly which: number }
   /** `reason` is for people and names what was wrong with the last reply */
   | { readonly kind: 'give_up'; readonly reason: string };
 
@@ -51,12 +54,14 @@ export function decideAttempt(
   const last = past.at(-1);
   if (last === undefined) return { kind: 'ask', ask: askOf(profile, 0, 0) };
   const { verdict } = last;
-  if (verdict.kind === 'good') return { kind: 'accept' };
+  if (verdict.kind === 'good') return { kind: 'accept', which: past.length - 1 };
   if (verdict.kind === 'cut' && continuationsAtEnd(past) < budget.continuations) {
     return { kind: 'ask', ask: { ...last.ask, prefix: verdict.text } };
   }
   const tries = past.filter(({ ask }) => ask.prefix === null).length;
   if (tries > budget.retries) {
+    const suspect = past.findLastIndex((attempt) => attempt.verdict.kind === 'suspect');
+    if (suspect >= 0) return { kind: 'accept', which: suspect };
     return { kind: 'give_up', reason: `${faultOf(verdict)} in the last of ${tries} tries` };
   }
   const turn = verdict.kind === 'turned' ? verdict.by : 0;
@@ -84,6 +89,7 @@ function turnedBy(rotation: Rotation, by: number): Rotation {
 function faultOf(verdict: Exclude<ReplyVerdict, { kind: 'good' }>): string {
   switch (verdict.kind) {
     case 'loop':
+    case 'suspect':
       return 'the engine repeated itself';
     case 'cut':
       return 'the engine’s reply did not end within its longest';

@@ -16,8 +16,9 @@ export interface LoopWatch {
   readonly text: string;
 }
 
-/** Looks exactly at `firstLook`, `firstLook + step`, …, however the reply is cut into pieces. */
-export function createLoopWatch({ firstLook, step, hits }: LoopThresholds): LoopWatch {
+/** null: it never loops. Looks exactly at `firstLook`, `firstLook + step`, …, however the reply is cut into pieces. */
+export function createLoopWatch(thresholds: LoopThresholds | null): LoopWatch {
+  const { firstLook, step, hits } = thresholds ?? { firstLook: Number.POSITIVE_INFINITY, step: 1, hits: 1 };
   let text = '';
   let nextLook = firstLook;
   let inARow = 0;

@@ -1,0 +1,39 @@
+import type { EngineProfile } from '@pagefleet/contract';
+import type { Ask } from './decide-attempt.ts';
+
+export interface SentPicture {
+  readonly bytes: Uint8Array;
+  readonly mime: 'image/png' | 'image/jpeg';
+}
+
+export interface RequestParts {
+  readonly profile: EngineProfile;
+  readonly prompt: string;
+  readonly picture: SentPicture;
+  readonly ask: Ask;
+  /** tokens of the reply */
+  readonly maxTokens: number;
+  /** token probabilities are wanted whatever the profile says */
+  readonly trace: boolean;
+}
+
+/** One chat completion as the engine's own client would ask for it (contract 3.1 to 3.3). */
+export function buildRequest({ profile, prompt, picture, ask, maxTokens, trace }: RequestParts): object {
+  const { pictureFirst, logprobs } = profile.request;
+  const url = `data:${picture.mime};base64,${Buffer.from(picture.bytes).toString('base64')}`;
+  const image = { type: 'image_url', image_url: { url } };
+  const text = { type: 'text', text: prompt };
+  const messages: object[] = [{ role: 'user', content: pictureFirst ? [image, text] : [text, image] }];
+  // vLLM's own extension: the reply goes on where the last one was cut.
+  const goesOn = ask.prefix === null ? {} : { add_generation_prompt: false, continue_final_message: true };
+  if (ask.prefix !== null) messages.push({ role: 'assistant', content: ask.prefix });
+  return {
+    model: profile.servedName,
+    messages,
+    max_tokens: maxTokens,
+    temperature: ask.temperature,
+    ...(ask.topP === null ? {} : { top_p: ask.topP }),
+    ...(logprobs || trace ? { logprobs: true } : {}),
+    ...goesOn,
+  };
+}

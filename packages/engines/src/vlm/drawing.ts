@@ -1,0 +1,16 @@
+import type { PageInput } from '../port.ts';
+import type { SentPicture } from './build-request.ts';
+
+export interface DrawnPicture extends SentPicture {
+  readonly width: number;
+  readonly height: number;
+  /** of the page as drawn; 72 where nothing says how large the paper is */
+  readonly dpi: number;
+}
+
+/** Makes the picture of a page that an engine gets. */
+export interface Drawing {
+  /** turned clockwise by `rotation` degrees */
+  draw(page: PageInput, rotation: 0 | 90 | 180 | 270): Promise<DrawnPicture>;
+  close(): Promise<void>;
+}

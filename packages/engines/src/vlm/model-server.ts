@@ -1,0 +1,38 @@
+/** A model server as a reader sees it: OpenAI's chat completions over HTTP, wherever it runs and however it is reached. */
+export interface ModelServer {
+  /**
+   * Sends one request and answers with its head; the body comes as it comes. Giving up the body, or the signal, closes the
+   * connection, and the server ends the generation. What goes wrong on the way is thrown as it is.
+   */
+  post(request: ServerRequest): Promise<ServerResponse>;
+}
+
+export interface ServerRequest {
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ServerResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** An answer that is no reply: the server said why with this status. */
+export class ServerRefusal extends Error {
+  override readonly name = 'ServerRefusal';
+  readonly status: number;
+  /** the body as it came, cut to a length that a log can hold */
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super(`the model server answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A reply that began and is no whole one: it broke off, carried an error, or was nothing that a model server says. */
+export class BrokenReply extends Error {
+  override readonly name = 'BrokenReply';
+}
