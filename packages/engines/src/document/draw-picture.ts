@@ -1,5 +1,5 @@
 import { PagefleetError } from '@pagefleet/contract';
-import type { Metadata } from 'sharp';
+import type { Metadata, Sharp } from 'sharp';
 import { DECODE_FACTOR, fitScale } from './raster-limits.ts';
 import { type Density, readDensity } from './read-density.ts';
 import { asGreyPng, sharp } from './sharp.ts';
@@ -24,19 +24,47 @@ export async function drawPicture(
   limits: PictureLimits,
 ): Promise<Picture> {
   const shape = await readShape(bytes, pageIndex, limits);
+  const upright = decode(bytes, pageIndex, limits, shape);
+  const { data, info } = await finish(asGreyPng(upright), pageIndex);
+  return { png: data, width: info.width, height: info.height, dpi: shape.dpi };
+}
+
+/** The same in red, green and blue, for the first page, as large as `size` says of the upright picture. */
+export async function drawImageRaster(
+  bytes: Uint8Array,
+  limits: PictureLimits,
+  size: (upright: { readonly width: number; readonly height: number }) => {
+    readonly width: number;
+    readonly height: number;
+  },
+) {
+  const shape = await readShape(bytes, 0, limits);
+  const drawn = size(shape);
+  const dpi = shape.dpi === null ? null : Math.max(1, Math.round((shape.dpi * drawn.width) / shape.width));
+  const rgbx = decode(bytes, 0, limits, drawn).toColourspace('srgb').ensureAlpha().raw();
+  const { data, info } = await finish(rgbx, 0);
+  if (info.channels !== 4) throw new PagefleetError('page_unreadable', 'the picture has no usual colours');
+  return { pixels: data, channels: 4, width: info.width, height: info.height, dpi, isScan: true } as const;
+}
+
+function decode(
+  bytes: Uint8Array,
+  pageIndex: number,
+  limits: PictureLimits,
+  { width, height }: { readonly width: number; readonly height: number },
+): Sharp {
   const input = sharp(bytes, {
     page: pageIndex,
     limitInputPixels: limits.maxPixels * DECODE_FACTOR,
     // 'error' reads what libtiff and libjpeg only warn about, as every viewer does.
     failOn: 'error',
   });
-  const upright = input
-    .autoOrient()
-    .resize(shape.width, shape.height, { fit: 'fill' })
-    .flatten({ background: 'white' });
+  return input.autoOrient().resize(width, height, { fit: 'fill' }).flatten({ background: 'white' });
+}
+
+async function finish(picture: Sharp, pageIndex: number) {
   try {
-    const { data, info } = await asGreyPng(upright).toBuffer({ resolveWithObject: true });
-    return { png: data, width: info.width, height: info.height, dpi: shape.dpi };
+    return await picture.toBuffer({ resolveWithObject: true });
   } catch (cause) {
     throw new PagefleetError('page_unreadable', `page ${pageIndex + 1} cannot be decoded`, { cause });
   }

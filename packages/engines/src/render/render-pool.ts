@@ -4,6 +4,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
 import { RECYCLE_ABOVE_BYTES } from '../document/pdfium.ts';
+import type { DrawnPicture } from '../vlm/drawing.ts';
 import type { DrawSettings } from './draw-pdf-page.ts';
 import type { DrawAnswer, DrawTask } from './render-worker.ts';
 
@@ -13,23 +14,41 @@ export interface RenderPool {
   close(): Promise<void>;
 }
 
+export interface DrawThreads {
+  /** Draws in a thread; the bytes are copied. Aborting ends the thread that draws. */
+  run<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P>;
+  close(): Promise<void>;
+}
+
 const THREAD_IDLE_MS = 30_000;
+
+/** Grey pictures of PDF pages, for the CPU engine. */
+export function createRenderPool(width: number, settings: DrawSettings): RenderPool {
+  const threads = createDrawThreads(width);
+  return {
+    draw: (bytes, signal) => threads.run<Picture>({ bytes, settings }, signal),
+    close: threads.close,
+  };
+}
 
 /**
  * Drawing is pure CPU in synchronous WASM calls, so it has threads of its own (R-018), started when first needed.
  * The memory of a WASM heap comes back only with the end of its thread: after a page that grew one too far the
  * threads finish what they do and new ones take the next pages.
  */
-export function createRenderPool(width: number, settings: DrawSettings): RenderPool {
+export function createDrawThreads(width: number): DrawThreads {
   const maxThreads = Math.max(1, Math.min(width, availableParallelism()));
   const retiring = new Set<Promise<void>>();
   let pool = startPool(maxThreads);
 
-  async function draw(bytes: Uint8Array, signal: AbortSignal): Promise<Picture> {
+  async function run<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P> {
     const drawnIn = pool;
     // A view would take its whole buffer along; a copy of the page alone can be handed over without another.
-    const page = new Uint8Array(bytes);
-    const answer = await drawnIn.run({ bytes: page, settings }, { signal, transferList: [page.buffer] });
+    const bytes = new Uint8Array(task.bytes);
+    const answer = (await drawnIn.run(
+      { ...task, bytes },
+      { signal, transferList: [bytes.buffer] },
+    )) as DrawAnswer<P>;
     if (answer.heapBytes > RECYCLE_ABOVE_BYTES && drawnIn === pool) {
       pool = startPool(maxThreads);
       retire(drawnIn);
@@ -44,7 +63,7 @@ export function createRenderPool(width: number, settings: DrawSettings): RenderP
   }
 
   return {
-    draw,
+    run,
     async close() {
       await Promise.all([pool.destroy(), ...retiring]);
     },

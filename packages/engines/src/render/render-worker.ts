@@ -1,23 +1,29 @@
 import { type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import type { Picture } from '../document/draw-picture.ts';
 import { getPdfiumHeapBytes } from '../document/pdfium.ts';
+import type { DrawnPicture } from '../vlm/drawing.ts';
+import { drawForEngine, type EngineDrawTask } from './draw-for-engine.ts';
 import { type DrawSettings, drawPdfPage } from './draw-pdf-page.ts';
 
-export interface DrawTask {
-  readonly bytes: Uint8Array;
-  readonly settings: DrawSettings;
-}
+/** With `settings` for the CPU engine, as grey; with `engine` for an engine on a model server. */
+export type DrawTask =
+  | { readonly bytes: Uint8Array; readonly settings: DrawSettings }
+  | { readonly bytes: Uint8Array; readonly engine: Omit<EngineDrawTask, 'bytes'> };
 
 /** Errors travel as values: a class does not survive the way between threads. */
-export type DrawAnswer = { readonly heapBytes: number } & (
-  | { readonly outcome: 'drawn'; readonly picture: Picture }
+export type DrawAnswer<P = Picture | DrawnPicture> = { readonly heapBytes: number } & (
+  | { readonly outcome: 'drawn'; readonly picture: P }
   | { readonly outcome: 'failed'; readonly code: ErrorCode; readonly message: string }
 );
 
 /** @public Called by piscina, which loads this file by its name. */
 export default async function draw(task: DrawTask): Promise<DrawAnswer> {
   try {
-    const picture = await drawPdfPage(task.bytes, task.settings);
+    const { bytes } = task;
+    const picture =
+      'engine' in task
+        ? await drawForEngine({ ...task.engine, bytes })
+        : await drawPdfPage(bytes, task.settings);
     return { outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() };
   } catch (cause) {
     const heapBytes = await getPdfiumHeapBytes();

@@ -13,6 +13,9 @@ export interface ServerReply {
   readonly completionTokens: number | null;
 }
 
+/** Makes the body of a request, whose reply is wanted as it comes or whole. */
+export type EncodeRequest = (reply: 'streamed' | 'whole') => Promise<Uint8Array>;
+
 export interface AskOptions {
   readonly server: ModelServer;
   /** null: a reply is never abandoned */
@@ -33,26 +36,26 @@ const cannotStream = new WeakSet<ModelServer>();
  * refusal of it as the client's fault is followed by one plain request; everything else is thrown: `ServerRefusal`,
  * `BrokenReply`, or what the connection said. It is never asked twice for what may have been generated (R-072).
  */
-export async function askServer(request: object, options: AskOptions): Promise<ServerReply> {
+export async function askServer(request: EncodeRequest, options: AskOptions): Promise<ServerReply> {
   const { server } = options;
   if (!cannotStream.has(server)) {
-    const streamed = await post(
-      { ...request, stream: true, stream_options: { include_usage: true } },
-      options,
-    );
+    const streamed = await post(() => request('streamed'), options);
     if (isStream(streamed)) return await listen(readStream(streamed.body), options);
     if (isReply(streamed)) return await readWhole(streamed, options);
     await readText(streamed.body, MAX_REFUSAL_BYTES).catch(() => '');
   }
-  const plain = await post(request, options);
+  const plain = await post(() => request('whole'), options);
   if (!isReply(plain)) throw new ServerRefusal(plain.status, await readText(plain.body, MAX_REFUSAL_BYTES));
   cannotStream.add(server);
   return await readWhole(plain, options);
 }
 
 /** Throws for an answer that says that the server, not the request, is at fault. */
-async function post(request: object, { server, signal }: AskOptions): Promise<ServerResponse> {
-  const response = await server.post({ body: JSON.stringify(request), signal });
+async function post(
+  encode: () => Promise<Uint8Array>,
+  { server, signal }: AskOptions,
+): Promise<ServerResponse> {
+  const response = await server.post({ encode, signal });
   const isOurs = response.status >= 400 && response.status < 500;
   if (isReply(response) || isOurs) return response;
   throw new ServerRefusal(response.status, await readText(response.body, MAX_REFUSAL_BYTES));

@@ -15,10 +15,12 @@ export interface RequestParts {
   readonly maxTokens: number;
   /** token probabilities are wanted whatever the profile says */
   readonly trace: boolean;
+  readonly reply: 'streamed' | 'whole';
 }
 
 /** One chat completion as the engine's own client would ask for it (contract 3.1 to 3.3). */
-export function buildRequest({ profile, prompt, picture, ask, maxTokens, trace }: RequestParts): object {
+export function buildRequest(parts: RequestParts): object {
+  const { profile, prompt, picture, ask, maxTokens, trace, reply } = parts;
   const { pictureFirst, logprobs } = profile.request;
   const url = `data:${picture.mime};base64,${Buffer.from(picture.bytes).toString('base64')}`;
   const image = { type: 'image_url', image_url: { url } };
@@ -35,5 +37,6 @@ export function buildRequest({ profile, prompt, picture, ask, maxTokens, trace }
     ...(ask.topP === null ? {} : { top_p: ask.topP }),
     ...(logprobs || trace ? { logprobs: true } : {}),
     ...goesOn,
+    ...(reply === 'streamed' ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
 }

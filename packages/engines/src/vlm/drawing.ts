@@ -1,12 +1,14 @@
 import type { PageInput } from '../port.ts';
 import type { SentPicture } from './build-request.ts';
 
-export interface DrawnPicture extends SentPicture {
+export interface DrawnSize {
   readonly width: number;
   readonly height: number;
   /** of the page as drawn; 72 where nothing says how large the paper is */
   readonly dpi: number;
 }
+
+export interface DrawnPicture extends SentPicture, DrawnSize {}
 
 /** Makes the picture of a page that an engine gets. */
 export interface Drawing {

@@ -8,7 +8,11 @@ export interface ModelServer {
 }
 
 export interface ServerRequest {
-  readonly body: string;
+  /**
+   * Makes the body, JSON, when it is about to be written; a fault of the page is thrown through `post` as it is. It holds a
+   * picture of some megabytes and is needed for no longer: thousands of pages may be waiting for their replies.
+   */
+  encode(): Promise<Uint8Array>;
   readonly signal: AbortSignal;
 }
 

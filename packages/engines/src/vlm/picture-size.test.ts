@@ -7,28 +7,37 @@ const limits = (name: keyof typeof ENGINE_PROFILES, changes: Partial<SizeLimits>
   ...{ profile: ENGINE_PROFILES[name].picture, dpi: 0, maxPixels: 40_000_000 },
   ...changes,
 });
-const LETTER = [612, 792] as const;
+const LETTER = { widthPoints: 612, heightPoints: 792 };
 
 describe('how large an engine gets its picture (contract 3.1 to 3.3)', () => {
   it('a_letter_page_has_each_engines_own_size', () => {
-    expect(sizeOfPdfPage(...LETTER, limits('surya'))).toEqual({ width: 1_632, height: 2_112 });
-    expect(sizeOfPdfPage(...LETTER, limits('chandra'))).toEqual({ width: 1_632, height: 2_112 });
-    expect(sizeOfPdfPage(...LETTER, limits('olmocr'))).toEqual({ width: 995, height: 1_288 });
+    expect(sizeOfPdfPage(LETTER, limits('surya'))).toEqual({ width: 1_632, height: 2_112 });
+    expect(sizeOfPdfPage(LETTER, limits('chandra'))).toEqual({ width: 1_632, height: 2_112 });
+    expect(sizeOfPdfPage(LETTER, limits('olmocr'))).toEqual({ width: 995, height: 1_288 });
   });
 
   it('the_operators_density_stands_instead_of_the_engines', () => {
-    expect(sizeOfPdfPage(...LETTER, limits('surya', { dpi: 96 }))).toEqual({ width: 816, height: 1_056 });
+    expect(sizeOfPdfPage(LETTER, limits('surya', { dpi: 96 }))).toEqual({ width: 816, height: 1_056 });
   });
 
   it('a_small_page_is_drawn_so_that_chandra_can_read_it', () => {
-    expect(sizeOfPdfPage(144, 288, limits('chandra'))).toEqual({ width: 1_024, height: 2_048 });
-    expect(sizeOfPdfPage(144, 288, limits('surya'))).toEqual({ width: 384, height: 768 });
+    expect(sizeOfPdfPage({ widthPoints: 144, heightPoints: 288 }, limits('chandra'))).toEqual({
+      width: 1_024,
+      height: 2_048,
+    });
+    expect(sizeOfPdfPage({ widthPoints: 144, heightPoints: 288 }, limits('surya'))).toEqual({
+      width: 384,
+      height: 768,
+    });
   });
 
   it('a_picture_is_enlarged_for_chandra_scaled_for_olmocr_and_left_as_it_is_for_surya', () => {
-    expect(sizeOfImage(600, 800, limits('chandra'))).toEqual({ width: 1_536, height: 2_048 });
-    expect(sizeOfImage(600, 800, limits('olmocr'))).toEqual({ width: 966, height: 1_288 });
-    expect(sizeOfImage(600, 800, limits('surya'))).toEqual({ width: 600, height: 800 });
+    expect(sizeOfImage({ width: 600, height: 800 }, limits('chandra'))).toEqual({
+      width: 1_536,
+      height: 2_048,
+    });
+    expect(sizeOfImage({ width: 600, height: 800 }, limits('olmocr'))).toEqual({ width: 966, height: 1_288 });
+    expect(sizeOfImage({ width: 600, height: 800 }, limits('surya'))).toEqual({ width: 600, height: 800 });
   });
 
   it('no_picture_is_larger_than_engine_and_pool_allow_nor_smaller_than_a_patch', () => {
@@ -38,7 +47,10 @@ describe('how large an engine gets its picture (contract 3.1 to 3.3)', () => {
       fc.property(name, sides, sides, fc.constantFrom(0, 72, 600), (engine, width, height, dpi) => {
         const given = limits(engine, { dpi, maxPixels: 5_000_000 });
         const { maxArea, longestSide } = given.profile;
-        for (const size of [sizeOfPdfPage(width, height, given), sizeOfImage(width, height, given)]) {
+        for (const size of [
+          sizeOfPdfPage({ widthPoints: width, heightPoints: height }, given),
+          sizeOfImage({ width, height }, given),
+        ]) {
           const shortest = Math.min(size.width, size.height);
           expect(shortest).toBeGreaterThanOrEqual(28);
           // A side of one patch is the least there is, however long the other one.

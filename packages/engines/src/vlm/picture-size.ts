@@ -22,7 +22,10 @@ const USUAL_DPI = 192;
 const MIN_SIDE = 28;
 
 /** How large a PDF page is drawn; sides in points. */
-export function sizeOfPdfPage(widthPoints: number, heightPoints: number, limits: SizeLimits): PictureSize {
+export function sizeOfPdfPage(
+  { widthPoints, heightPoints }: { readonly widthPoints: number; readonly heightPoints: number },
+  limits: SizeLimits,
+): PictureSize {
   const { profile } = limits;
   const dpi = limits.dpi || profile.dpi;
   if (dpi === null && profile.longestSide !== null) return sized(widthPoints, heightPoints, null, limits);
@@ -32,7 +35,7 @@ export function sizeOfPdfPage(widthPoints: number, heightPoints: number, limits:
 }
 
 /** How large a picture is sent; sides in its own pixels. */
-export function sizeOfImage(width: number, height: number, limits: SizeLimits): PictureSize {
+export function sizeOfImage({ width, height }: PictureSize, limits: SizeLimits): PictureSize {
   const { profile } = limits;
   const least = (profile.minShortSideOfImage ?? 0) / Math.min(width, height);
   return sized(width, height, profile.longestSide === null ? Math.max(1, least) : null, limits);

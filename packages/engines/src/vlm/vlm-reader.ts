@@ -8,11 +8,11 @@ import {
 import type { PageInput } from '../port.ts';
 import { parserOf } from '../profiles/parser-of.ts';
 import type { ParseReply } from '../profiles/profile-parser.ts';
-import { askServer, type ServerReply } from './ask-server.ts';
+import { askServer, type EncodeRequest, type ServerReply } from './ask-server.ts';
 import { buildRequest } from './build-request.ts';
 import type { TokenTrace } from './completion-text.ts';
 import { type Ask, decideAttempt, type PastAttempt, type ReplyVerdict } from './decide-attempt.ts';
-import type { Drawing } from './drawing.ts';
+import type { Drawing, DrawnSize } from './drawing.ts';
 import { endsInLoop } from './ends-in-loop.ts';
 import type { LoopThresholds } from './loop-watch.ts';
 import type { ModelServer } from './model-server.ts';
@@ -34,9 +34,11 @@ export interface ReadingSettings {
 /** What happened while pages were read, for metrics. */
 export interface ReadingEvents {
   asked(): void;
-  /** a reply was thrown away for this, `tokens` of it generated as far as is known */
-  rejected(why: 'loop' | 'looped' | 'cut' | 'invalid' | 'turned', tokens: number | null): void;
+  /** A reply was not taken, `tokens` of it generated as far as is known; `looped`: it was abandoned while it came. */
+  rejected(why: Rejection, tokens: number | null): void;
 }
+
+type Rejection = 'looped' | 'loop' | 'cut' | 'invalid' | 'turned';
 
 export interface VlmReader {
   /**
@@ -51,7 +53,7 @@ interface Read {
   readonly reply: ServerReply;
   /** null: it cannot be used */
   readonly page: Extract<ReturnType<ParseReply>, { kind: 'page' }> | null;
-  readonly size: { readonly width: number; readonly height: number; readonly dpi: number };
+  readonly size: DrawnSize;
 }
 
 export function createVlmReader(
@@ -82,27 +84,29 @@ export function createVlmReader(
   }
 
   async function tryOnce(page: PageInput, ask: Ask, server: ModelServer): Promise<Read> {
-    const picture = await drawing.draw(page, ask.rotation);
-    const request = buildRequest({
-      ...{ profile, prompt: settings.prompt, picture, ask },
-      ...{ maxTokens: settings.maxTokens || profile.request.maxTokens, trace: settings.tokenTrace },
-    });
+    const maxTokens = settings.maxTokens || profile.request.maxTokens;
+    const said = { profile, prompt: settings.prompt, ask, maxTokens, trace: settings.tokenTrace };
+    let size: DrawnSize = { width: 0, height: 0, dpi: 1 };
+    const encode: EncodeRequest = async (wanted) => {
+      const picture = await drawing.draw(page, ask.rotation);
+      size = { width: picture.width, height: picture.height, dpi: picture.dpi };
+      return Buffer.from(JSON.stringify(buildRequest({ ...said, picture, reply: wanted })));
+    };
     events.asked();
     const signal = AbortSignal.any([page.signal, AbortSignal.timeout(settings.timeoutMs)]);
-    const reply = await askServer(request, { server, loop: settings.loop, signal });
-    const whole = { ...reply, text: (ask.prefix ?? '') + reply.text };
-    const parsed = parse(whole.text, picture);
-    const verdict = judge(whole, parsed);
-    if (verdict.kind !== 'good') {
-      const why = whole.end === 'looped' ? 'looped' : verdict.kind === 'suspect' ? 'loop' : verdict.kind;
-      events.rejected(why, reply.completionTokens);
-    }
-    const usable = verdict.kind === 'good' || verdict.kind === 'suspect';
+    const reply = await askServer(encode, { server, loop: settings.loop, signal });
+    return readReply({ ...reply, text: (ask.prefix ?? '') + reply.text }, ask, size);
+  }
+
+  function readReply(reply: ServerReply, ask: Ask, size: DrawnSize): Read {
+    const parsed = parse(reply.text, size);
+    const verdict = judge(reply, parsed);
+    if (verdict.kind !== 'good') events.rejected(reasonOf(reply, verdict), reply.completionTokens);
+    const isUsable = verdict.kind === 'good' || verdict.kind === 'suspect';
     return {
       attempt: { ask, verdict },
-      reply: whole,
-      page: usable && parsed.kind === 'page' ? parsed : null,
-      size: picture,
+      ...{ reply, size },
+      page: isUsable && parsed.kind === 'page' ? parsed : null,
     };
   }
 
@@ -132,6 +136,11 @@ function judge(reply: ServerReply, parsed: ReturnType<ParseReply>): ReplyVerdict
   if (reply.end === 'length') return loops ? { kind: 'loop' } : { kind: 'cut', text: reply.text };
   if (parsed.kind !== 'page') return parsed;
   return loops ? { kind: 'suspect' } : { kind: 'good' };
+}
+
+function reasonOf({ end }: ServerReply, { kind }: ReplyVerdict): Rejection {
+  if (end === 'looped') return 'looped';
+  return kind === 'good' || kind === 'suspect' ? 'loop' : kind;
 }
 
 /** The mean probability of its tokens, as Surya's own client counts it; null where they were not asked for. */
