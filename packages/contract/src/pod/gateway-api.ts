@@ -6,6 +6,8 @@ import { type Static, Type } from 'typebox';
  *   GET    /healthz        open, in milliseconds, never starts or waits for an engine (R-041)
  *   POST   /v1/page        one page in (raw bytes), `PageResult` out; bearer token
  *   DELETE /v1/page/{id}   ends the reading of a page and answers once it is over; bearer token
+ *   POST   /v1/chat/completions, /v1/completions, /v1/embeddings   the model server's own (`MODEL_PATHS`), as bytes both
+ *                          ways; the same headers, slots and errors as a page; bearer token. 404 where no model server runs
  *   POST   /v1/shutdown    ends the pod when idle (`PodShutdown`); bearer token
  */
 export const GATEWAY_PATHS = {
@@ -14,7 +16,11 @@ export const GATEWAY_PATHS = {
   shutdown: '/v1/shutdown',
 } as const;
 
-/** Request headers of `POST /v1/page`, lower case. */
+/** What a pod with a model server passes on to it, as OpenAI's clients call it. */
+export const MODEL_PATHS = ['/v1/chat/completions', '/v1/completions', '/v1/embeddings'] as const;
+export type ModelPath = (typeof MODEL_PATHS)[number];
+
+/** Request headers of `POST /v1/page` and of `MODEL_PATHS`, lower case. `options` is of pages alone. */
 export const PAGE_HEADERS = {
   /** unique per dispatch, `[A-Za-z0-9._-]{1,120}`; also the key of `DELETE` */
   pageId: 'x-page-id',
