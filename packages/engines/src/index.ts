@@ -14,3 +14,24 @@ export type {
   SleepSettings,
   TesseractSettings,
 } from './port.ts';
+export { createDrawing } from './render/create-drawing.ts';
+export { createDrawThreads, type DrawThreads } from './render/render-pool.ts';
+export type { Drawing, DrawnPicture } from './vlm/drawing.ts';
+export type { LoopThresholds } from './vlm/loop-watch.ts';
+export {
+  BrokenReply,
+  type ModelServer,
+  ServerRefusal,
+  type ServerRequest,
+  type ServerResponse,
+} from './vlm/model-server.ts';
+export type { SizeLimits } from './vlm/picture-size.ts';
+export { readPrompt } from './vlm/read-prompt.ts';
+export {
+  createVlmReader,
+  type PageToRead,
+  type ReadingEvents,
+  type ReadingSettings,
+  type Rejection,
+  type VlmReader,
+} from './vlm/vlm-reader.ts';
