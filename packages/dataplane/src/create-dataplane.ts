@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { authenticate } from './admit/authenticate.ts';
 import { buildReport } from './build-report.ts';
 import { createParts, type Parts } from './create-parts.ts';
+import { sendPage } from './forward/send-page.ts';
 import type { PageLine } from './read-pages.ts';
 import { registerRoutes } from './register-routes.ts';
 import { createExchange } from './reply/exchange.ts';
@@ -150,6 +151,7 @@ function createLine(bootId: string, { forwarding, queues, nowMs }: Parts): PageL
       pages += 1;
       return `${bootId}-${pages}`;
     },
+    senderOf: () => sendPage,
     submit: forwarding.submit,
     withdraw: forwarding.withdraw,
     ownWaiting: (pool, key, document) => queues.of(pool).sizeOfDocument(key, document),

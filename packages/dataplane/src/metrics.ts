@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@pagefleet/contract';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createModelMetrics, type ModelMetrics } from './model-metrics.ts';
 import { createRateWindow } from './rate-window.ts';
 
 /** What is read at the moment somebody asks. */
@@ -19,10 +20,13 @@ interface Totals {
   pagesRetried: number;
 }
 
-export interface Metrics {
+/** Requests for a chat are counted apart from pages. */
+type Unit = 'page' | 'chat';
+
+export interface Metrics extends Omit<ModelMetrics, 'chatDone' | 'chatSeconds'> {
   readonly totals: Readonly<Totals>;
-  pageRead(pool: string, ms: number): void;
-  pageFailed(pool: string, code: ErrorCode): void;
+  pageRead(pool: string, what: Unit, ms: number): void;
+  pageFailed(pool: string, what: Unit, code: ErrorCode): void;
   pageRefused(code: ErrorCode): void;
   pageRetried(pool: string): void;
   slotSwept(): void;
@@ -76,21 +80,28 @@ export function createMetrics(live: LiveFigures, nowMs: () => number): Metrics {
     registers,
   });
   addGauges(live, registers);
+  const { chatDone, chatSeconds, ...model } = createModelMetrics(registers);
   const finished = createRateWindow(nowMs());
   const totals: Totals = { pagesOk: 0, pagesFailed: 0, pagesRefused: 0, pagesRetried: 0 };
 
+  function finish(pool: string, what: Unit, outcome: string): void {
+    finished.add(nowMs());
+    if (what === 'chat') chatDone(pool, outcome);
+    else pages.inc({ pool, outcome });
+  }
+
   return {
+    ...model,
     totals,
-    pageRead(pool, ms) {
+    pageRead(pool, what, ms) {
       totals.pagesOk += 1;
-      finished.add(nowMs());
-      pages.inc({ pool, outcome: 'ok' });
-      seconds.observe({ pool }, ms / 1_000);
+      finish(pool, what, 'ok');
+      if (what === 'chat') chatSeconds(pool, ms / 1_000);
+      else seconds.observe({ pool }, ms / 1_000);
     },
-    pageFailed(pool, code) {
+    pageFailed(pool, what, code) {
       totals.pagesFailed += 1;
-      finished.add(nowMs());
-      pages.inc({ pool, outcome: code });
+      finish(pool, what, code);
     },
     pageRefused(code) {
       totals.pagesRefused += 1;

@@ -45,6 +45,7 @@ test('a_page_split_off_after_its_client_hung_up_never_enters_the_queue_and_is_gi
   const line: PageLine = {
     readAhead: { turn: async () => undefined, wake: () => undefined },
     nextPageId: () => 'p',
+    senderOf: () => async () => ({ kind: 'failed', failure: { kind: 'cut' }, refusal: null, reason: null }),
     submit: (job) => void submitted.push(job),
     withdraw: () => true,
     ownWaiting: () => 0,

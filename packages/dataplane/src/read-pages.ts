@@ -1,7 +1,14 @@
-import { ERRORS, type ErrorCode, PagefleetError, type PageOptions } from '@pagefleet/contract';
+import {
+  ERRORS,
+  type ErrorCode,
+  PagefleetError,
+  type PageOptions,
+  type PageResult,
+} from '@pagefleet/contract';
 import type { Caller } from './admit/authenticate.ts';
 import type { Ticket } from './admit/ticket.ts';
 import type { DemandEntry } from './demand-book.ts';
+import type { PageSender } from './forward/send-page.ts';
 import type { PageJob, PageOutcome } from './queue/page-job.ts';
 import type { ReadAhead } from './queue/read-ahead.ts';
 import type { OcrOptions } from './read/ocr-options.ts';
@@ -38,6 +45,8 @@ export interface PageSpot {
 export interface PageLine {
   readonly readAhead: ReadAhead;
   nextPageId(): string;
+  /** How the pages of a pool are read. */
+  senderOf(pool: string): PageSender;
   submit(job: PageJob): void;
   /** Takes a page that waits out of the queue; false when it is on a pod. */
   withdraw(job: PageJob): boolean;
@@ -87,8 +96,9 @@ interface TakenPage {
 /** The pages of one document that are waiting or on a pod. */
 function createOpenPages(work: DocumentWork, line: PageLine) {
   const { signal, pool, caller, options } = work;
-  const open = new Map<PageJob, Promise<void>>();
-  const optionsHeader = encodeOptions(options);
+  const open = new Map<PageJob<PageResult>, Promise<void>>();
+  const pageOptions = optionsOf(options);
+  const readOnPod = line.senderOf(pool);
   const onAbort = (): void => {
     for (const job of open.keys())
       if (line.withdraw(job)) job.settle({ kind: 'failed', error: signal.reason });
@@ -114,17 +124,16 @@ function createOpenPages(work: DocumentWork, line: PageLine) {
 
   function send({ page, giveUnit }: TakenPage, onOutcome: (outcome: PageOutcome) => void): void {
     const over = Promise.withResolvers<void>();
-    const job: PageJob = {
+    const job: PageJob<PageResult> = {
       id: line.nextPageId(),
       key: caller.name,
       document: work.id,
       enqueuedAtMs: line.nowMs(),
       pool,
-      body: page.bytes,
-      kind: page.kind,
-      optionsHeader,
+      what: 'page',
       requestId: work.requestId,
       signal,
+      send: (dispatch) => readOnPod({ body: page.bytes, kind: page.kind, options: pageOptions }, dispatch),
       attempts: [],
       dispatches: 0,
       exclude: new Set(),
@@ -149,14 +158,12 @@ function createOpenPages(work: DocumentWork, line: PageLine) {
   return { takeOut, send, allOver };
 }
 
-function encodeOptions({ languages, blocks, confidence }: OcrOptions): string | null {
-  const wanted: PageOptions = {
+function optionsOf({ languages, blocks, confidence }: OcrOptions): PageOptions {
+  return {
     ...(languages === null ? {} : { languages: [...languages] }),
     ...(confidence === 'word' ? { words: true } : {}),
     ...(blocks ? { blocks: true } : {}),
   };
-  if (Object.keys(wanted).length === 0) return null;
-  return Buffer.from(JSON.stringify(wanted)).toString('base64url');
 }
 
 /** A failure that may pass speaks before one that never will: the client then sends the document again. */

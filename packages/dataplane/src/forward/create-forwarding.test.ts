@@ -7,6 +7,7 @@ import type { PoolDirectory } from '../pool-directory.ts';
 import type { PageJob, PageOutcome } from '../queue/page-job.ts';
 import { createPoolQueues } from '../queue/pool-queues.ts';
 import { createForwarding, type Forwarding } from './create-forwarding.ts';
+import { sendPage } from './send-page.ts';
 
 const SLOT_AGE_LIMIT_MS = 900_000;
 const BOOT_DEADLINE_MS = 120_000;
@@ -62,12 +63,12 @@ function podOf(id: string): SlicePod {
   };
 }
 
-function pageOf(id: string, outcomes: PageOutcome[]): PageJob {
+function pageOf(id: string, outcomes: PageOutcome<unknown>[]): PageJob {
+  const body = { place: 'memory' as const, chunks: [Buffer.from('x')], size: 1, release: () => undefined };
   return {
-    ...{ id, pool: 'ocr', key: 'k', document: 'd', enqueuedAtMs: 0, optionsHeader: null },
-    kind: 'png',
+    ...{ id, pool: 'ocr', key: 'k', document: 'd', enqueuedAtMs: 0, what: 'page' },
+    send: (dispatch) => sendPage({ body, kind: 'png', options: {} }, dispatch),
     ...{ requestId: 'r', signal: new AbortController().signal, attempts: [], dispatches: 0 },
-    body: { place: 'memory', chunks: [Buffer.from('x')], size: 1, release: () => undefined },
     exclude: new Set(),
     deadlineAtMs: null,
     settle: (outcome) => void outcomes.push(outcome),
@@ -117,7 +118,7 @@ describe('a fault of ours while a page is dispatched (R-020)', () => {
         return Promise.reject(new Error('nobody answers'));
       },
     });
-    const outcomes: PageOutcome[] = [];
+    const outcomes: PageOutcome<unknown>[] = [];
     forwarding.submit(pageOf('p', outcomes));
     await expect.poll(() => outcomes, { timeout: 5_000 }).toHaveLength(1);
     expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'internal' } }]);
@@ -134,7 +135,7 @@ describe('pages without a pod', () => {
 
   test('wait_for_a_boot_and_a_page_and_then_fail_as_an_outage', () => {
     const { clock, queues, forwarding } = forwardingAt(5_000);
-    const outcomes: PageOutcome[] = [];
+    const outcomes: PageOutcome<unknown>[] = [];
     for (const id of ['p', 'q']) forwarding.submit(pageOf(id, outcomes));
     forwarding.tick();
     clock.nowMs = 5_000 + HOPELESS_MS;
@@ -149,7 +150,7 @@ describe('pages without a pod', () => {
 
   test('wait_anew_whenever_there_was_a_pod_even_one_that_takes_no_pages', () => {
     const { clock, forwarding } = forwardingAt(0);
-    const outcomes: PageOutcome[] = [];
+    const outcomes: PageOutcome<unknown>[] = [];
     forwarding.submit(pageOf('p', outcomes));
     forwarding.tick();
     clock.nowMs = HOPELESS_MS;
@@ -169,7 +170,7 @@ describe('a shortage of ours (R-026)', () => {
     forwarding.pods.apply([podOf('a')]);
     // The page finds our own connections closed: nothing is sent, and nobody else is to blame.
     await forwarding.pods.find('a')?.client.destroy();
-    const outcomes: PageOutcome[] = [];
+    const outcomes: PageOutcome<unknown>[] = [];
     const page = pageOf('p', outcomes);
     forwarding.submit(page);
     await expect.poll(() => page.attempts.length).toBe(1);
@@ -190,7 +191,7 @@ describe('a shortage of ours (R-026)', () => {
     const { clock, slots, forwarding } = forwardingAt(0);
     forwarding.pods.apply([podOf('a')]);
     await forwarding.pods.find('a')?.client.destroy();
-    const outcomes: PageOutcome[] = [];
+    const outcomes: PageOutcome<unknown>[] = [];
     forwarding.submit(pageOf('p', outcomes));
     clock.nowMs = PAGE_DEADLINE_MS;
     await expect.poll(() => outcomes).toHaveLength(1);

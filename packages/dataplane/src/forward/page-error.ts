@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import type { Attempt, RetryDecision } from '@pagefleet/core';
+import type { FailedDispatch } from './dispatch.ts';
 import { isRequestFault, limitOf } from './observe-failure.ts';
-import type { FailedDispatch } from './send-page.ts';
 
 /** Those that cost nothing may be thousands. */
 const ATTEMPTS_TOLD = 10;

@@ -2,13 +2,13 @@ import { PagefleetError } from '@pagefleet/contract';
 import { classifyFailure, decideRetry, type FailureVerdict, type SlotBook } from '@pagefleet/core';
 import type { Logger } from '@pagefleet/runtime';
 import type { Metrics } from '../metrics.ts';
-import type { PageJob, PageOutcome } from '../queue/page-job.ts';
+import type { PageJob } from '../queue/page-job.ts';
 import type { ForwardSettings } from './create-forwarding.ts';
+import type { Dispatch, DispatchOutcome, FailedDispatch } from './dispatch.ts';
 import type { PlacedPage } from './dispatcher.ts';
 import { type EndingProof, endReading } from './end-reading.ts';
 import { clientGone, pageError } from './page-error.ts';
 import type { PodTable } from './pod-table.ts';
-import { type FailedDispatch, sendPage } from './send-page.ts';
 
 export interface RunPageOptions {
   readonly clusterId: string;
@@ -29,7 +29,7 @@ export interface RunPageOptions {
 /** Two listings, 2 s apart while a pod is ending, with time to spare. */
 const LISTINGS_MS = 5_000;
 
-type ReadPage = Extract<PageOutcome, { kind: 'read' }>;
+type ReadPage = Extract<DispatchOutcome<unknown>, { kind: 'read' }>;
 
 /** One dispatch of a page from slot to outcome: read, to be sent again, or failed. */
 export class PageRunner {
@@ -60,9 +60,11 @@ export class PageRunner {
     const sentAtMs = nowMs();
     job.deadlineAtMs ??= sentAtMs + settings.pageDeadlineMs;
     const timeoutMs = Math.max(1, job.deadlineAtMs - sentAtMs);
-    const outcome = await sendPage({ id: dispatchId, job, pod, clusterId, timeoutMs });
+    const { requestId, signal } = job;
+    const dispatch = { id: dispatchId, reading: dispatchId, pod, clusterId, requestId, timeoutMs, signal };
+    const outcome = await job.send(dispatch);
     if (outcome.kind === 'read') this.#finish(placed, outcome, sentAtMs);
-    else await this.#afterFailure(placed, outcome, sentAtMs);
+    else await this.#afterFailure(placed, outcome, { sentAtMs, reading: dispatch.reading });
   }
 
   #finish(placed: PlacedPage, outcome: ReadPage, sentAtMs: number): void {
@@ -74,12 +76,16 @@ export class PageRunner {
     pod.stats.good += 1;
     pod.stats.lastGoodMs = now;
     pod.stats.rate.add(now);
-    metrics.pageRead(job.pool, now - sentAtMs);
+    metrics.pageRead(job.pool, job.what, now - sentAtMs);
     this.#release(placed);
     job.settle(outcome);
   }
 
-  async #afterFailure(placed: PlacedPage, failed: FailedDispatch, sentAtMs: number): Promise<void> {
+  async #afterFailure(
+    placed: PlacedPage,
+    failed: FailedDispatch,
+    { sentAtMs, reading: running }: Pick<Dispatch, 'reading'> & { sentAtMs: number },
+  ): Promise<void> {
     const { metrics, logger } = this.#options;
     const { job, pod, dispatchId } = placed;
     const { failure, reason } = failed;
@@ -89,7 +95,7 @@ export class PageRunner {
     const facts = { page: dispatchId, pod: pod.id, requestId: job.requestId };
     logger.info({ ...facts, failure: failure.kind, code: verdict.code, reason }, 'page_dispatch_failed');
     // The slot is kept until the reading is over: a page that may still run in the pod uses its width.
-    const reading = verdict.over ? 'over' : await endReading(pod, dispatchId, this.#proofOf(job, pod.id));
+    const reading = verdict.over ? 'over' : await endReading(pod, running, this.#proofOf(job, pod.id));
     job.attempts.push({ dispatchId, podId: pod.id, verdict, reading });
     if (verdict.counted) pod.stats.used += 1;
     this.#release(placed);
@@ -115,7 +121,8 @@ export class PageRunner {
       return;
     }
     const deadlineAtMs = job.deadlineAtMs ?? Number.POSITIVE_INFINITY;
-    const decision = decideRetry(job.attempts, { maxAttempts: settings.pageAttempts, deadlineAtMs }, nowMs());
+    const budget = { maxAttempts: failed.isFinal ? 0 : settings.pageAttempts, deadlineAtMs };
+    const decision = decideRetry(job.attempts, budget, nowMs());
     if (decision.kind === 'dispatch') {
       job.exclude = decision.exclude;
       metrics.pageRetried(job.pool);
@@ -146,7 +153,7 @@ export class PageRunner {
   }
 
   #fail(job: PageJob, error: PagefleetError): void {
-    this.#options.metrics.pageFailed(job.pool, error.code);
+    this.#options.metrics.pageFailed(job.pool, job.what, error.code);
     job.settle({ kind: 'failed', error });
   }
 }

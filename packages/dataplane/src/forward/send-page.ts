@@ -1,108 +1,71 @@
 import { createReadStream } from 'node:fs';
-import { GATEWAY_PATHS, PAGE_HEADERS, PageResult } from '@pagefleet/contract';
-import type { PageFailure } from '@pagefleet/core';
+import { GATEWAY_PATHS, PAGE_HEADERS, type PageOptions, PageResult } from '@pagefleet/contract';
+import type { PageKind } from '@pagefleet/engines';
 import { Compile } from 'typebox/compile';
-import type { PageJob } from '../queue/page-job.ts';
 import type { HeldBytes } from '../read/held-bytes.ts';
 import {
-  observeFailure,
-  observeStatus,
-  type PodRefusal,
-  parseRefusal,
-  type StopReason,
-} from './observe-failure.ts';
+  broken,
+  type Dispatch,
+  type DispatchOutcome,
+  failed,
+  headersOf,
+  refused,
+  startStop,
+} from './dispatch.ts';
 import type { PodAnswer } from './pod-client.ts';
 import type { PodEntry } from './pod-table.ts';
 
-export interface Dispatch {
-  readonly id: string;
-  readonly job: PageJob;
-  readonly pod: PodEntry;
-  readonly clusterId: string;
-  readonly timeoutMs: number;
+export interface PageToRead {
+  readonly body: HeldBytes;
+  readonly kind: PageKind;
+  readonly options: PageOptions;
 }
 
-export type DispatchOutcome =
-  | { readonly kind: 'read'; readonly result: PageResult }
-  | {
-      readonly kind: 'failed';
-      readonly failure: PageFailure;
-      /** what the pod said about it, if it said anything */
-      readonly refusal: PodRefusal | null;
-      /** the system's own word for it, for the log: it names the limit of a shortage */
-      readonly reason: string | null;
-    };
-
-export type FailedDispatch = Extract<DispatchOutcome, { kind: 'failed' }>;
-
-/** The gateway gives up at the deadline and says so; only a pod that does not say so is cut off a little later. */
-const GRACE_MS = 2_000;
+/** Has one page read on one pod once. Never rejects. */
+export type PageSender = (page: PageToRead, dispatch: Dispatch) => Promise<DispatchOutcome>;
 
 const resultOf = Compile(PageResult);
 
-/** Sends one page to one pod once and waits for its answer. Never rejects. */
-export async function sendPage(dispatch: Dispatch): Promise<DispatchOutcome> {
-  const { job, pod } = dispatch;
-  let stopped: StopReason | null = null;
-  const abort = new AbortController();
-  const stop = (reason: StopReason): void => {
-    stopped ??= reason;
-    abort.abort();
-  };
-  const onGone = (): void => stop('client_gone');
-  const timer = setTimeout(() => stop('timed_out'), dispatch.timeoutMs + GRACE_MS);
-  job.signal.addEventListener('abort', onGone, { once: true });
+/** Sends one page to the gateway in a pod once and waits for its answer. Never rejects. */
+export async function sendPage(page: PageToRead, dispatch: Dispatch): Promise<DispatchOutcome> {
+  const { pod } = dispatch;
+  const stop = startStop(dispatch);
   try {
-    if (job.signal.aborted) return failed({ kind: 'client_gone' });
+    if (stop.reason) return failed({ kind: stop.reason });
     const answer = await pod.client.post({
       path: GATEWAY_PATHS.page,
-      headers: headersOf(dispatch),
-      body: bodyOf(job.body),
-      timeoutMs: dispatch.timeoutMs + 2 * GRACE_MS,
-      signal: abort.signal,
+      headers: {
+        ...headersOf(dispatch, dispatch.timeoutMs),
+        'content-type': 'application/octet-stream',
+        'content-length': String(page.body.size),
+        ...optionsOf(page.options),
+      },
+      body: bodyOf(page.body),
+      timeoutMs: stop.transportTimeoutMs,
+      signal: stop.signal,
     });
     return readAnswer(answer, pod);
   } catch (error) {
-    return { ...failed(observeFailure(error, stopped)), reason: reasonOf(error) };
+    return broken(error, stop.reason);
   } finally {
-    clearTimeout(timer);
-    job.signal.removeEventListener('abort', onGone);
+    stop.clear();
   }
 }
 
-function headersOf({ id, job, pod, clusterId, timeoutMs }: Dispatch): Record<string, string> {
-  return {
-    authorization: `Bearer ${pod.token}`,
-    'content-type': 'application/octet-stream',
-    'content-length': String(job.body.size),
-    [PAGE_HEADERS.pageId]: id,
-    [PAGE_HEADERS.owner]: clusterId,
-    [PAGE_HEADERS.deadlineMs]: String(Math.ceil(timeoutMs)),
-    [PAGE_HEADERS.requestId]: job.requestId,
-    ...(job.optionsHeader === null ? {} : { [PAGE_HEADERS.options]: job.optionsHeader }),
-  };
+function optionsOf(options: PageOptions): Record<string, string> {
+  if (Object.keys(options).length === 0) return {};
+  return { [PAGE_HEADERS.options]: Buffer.from(JSON.stringify(options)).toString('base64url') };
 }
 
-function bodyOf(held: HeldBytes) {
+/** What the body is sent from; a spool file is read while it is sent. */
+export function bodyOf(held: HeldBytes) {
   return held.place === 'memory' ? held.chunks : createReadStream(held.path);
 }
 
 function readAnswer({ status, text }: PodAnswer, pod: PodEntry): DispatchOutcome {
-  if (status !== 200) {
-    const refusal = parseRefusal(text, [new URL(pod.url).host, pod.token]);
-    return failed(observeStatus(status, refusal), refusal);
-  }
+  if (status !== 200) return refused(status, text, pod);
   const result = parseJson(text);
   return resultOf.Check(result) ? { kind: 'read', result } : failed({ kind: 'bad_answer' });
-}
-
-function failed(failure: PageFailure, refusal: PodRefusal | null = null): FailedDispatch {
-  return { kind: 'failed', failure, refusal, reason: null };
-}
-
-function reasonOf(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  return (error as NodeJS.ErrnoException).code ?? error.name;
 }
 
 function parseJson(text: string): unknown {

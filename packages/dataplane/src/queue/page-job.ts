@@ -1,26 +1,25 @@
 import type { PagefleetError, PageResult } from '@pagefleet/contract';
 import type { Attempt, QueueItem } from '@pagefleet/core';
-import type { PageKind } from '@pagefleet/engines';
-import type { HeldBytes } from '../read/held-bytes.ts';
+import type { Dispatch, DispatchOutcome } from '../forward/dispatch.ts';
 
-export type PageOutcome =
-  | { readonly kind: 'read'; readonly result: PageResult }
+export type PageOutcome<Result = PageResult> =
+  | { readonly kind: 'read'; readonly result: Result }
   | { readonly kind: 'failed'; readonly error: PagefleetError };
 
-/** One page on its way: waiting, in flight, or pausing before its next dispatch. */
-export interface PageJob extends QueueItem {
+/** One page on its way: waiting, in flight, or pausing before its next dispatch. A chat request is one page, too. */
+export interface PageJob<Result = unknown> extends QueueItem {
   /** unique in the cluster; dispatch ids begin with it */
   readonly id: string;
   readonly pool: string;
-  readonly body: HeldBytes;
-  readonly kind: PageKind;
-  /** `PageOptions` as the gateway takes them, or null */
-  readonly optionsHeader: string | null;
+  /** under which it is counted */
+  readonly what: 'page' | 'chat';
   readonly requestId: string;
   /** Raised when nobody waits for the page any more. */
   readonly signal: AbortSignal;
+  /** Sends it to one pod once and waits for the end. Never rejects. */
+  send(dispatch: Dispatch): Promise<DispatchOutcome<Result>>;
   /** When no slot is held for the page any more. Later calls do nothing. */
-  settle(outcome: PageOutcome): void;
+  settle(outcome: PageOutcome<Result>): void;
 
   readonly attempts: Attempt[];
   dispatches: number;
