@@ -16,11 +16,12 @@ export type {
 } from './port.ts';
 export { createDrawing } from './render/create-drawing.ts';
 export { createDrawThreads, type DrawThreads } from './render/render-pool.ts';
-export type { Drawing, DrawnPicture } from './vlm/drawing.ts';
+export type { Drawing, DrawnPicture, PageToRead } from './vlm/drawing.ts';
 export type { LoopThresholds } from './vlm/loop-watch.ts';
 export {
   BrokenReply,
   type ModelServer,
+  ReplyTimeout,
   ServerRefusal,
   type ServerRequest,
   type ServerResponse,
@@ -29,7 +30,6 @@ export type { SizeLimits } from './vlm/picture-size.ts';
 export { readPrompt } from './vlm/read-prompt.ts';
 export {
   createVlmReader,
-  type PageToRead,
   type ReadingEvents,
   type ReadingSettings,
   type Rejection,

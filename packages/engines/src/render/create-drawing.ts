@@ -1,15 +1,31 @@
+import { availableParallelism } from 'node:os';
 import { PagefleetError } from '@pagefleet/contract';
+import { createPageSlots } from '../page-slots.ts';
 import type { Drawing, DrawnPicture } from '../vlm/drawing.ts';
 import type { SizeLimits } from '../vlm/picture-size.ts';
 import { createDrawThreads } from './render-pool.ts';
 
-/** Pictures of pages as an engine wants them, drawn in at most `threads` threads of their own. */
+/** The next page is loaded while one is drawn; more would only lie in memory. */
+const LOADED_PER_THREAD = 2;
+
+/**
+ * Pictures of pages as an engine wants them, drawn in at most `threads` threads of their own, and no more than there are cores.
+ * However many pages wait, only those of which the picture comes next are loaded.
+ */
 export function createDrawing(limits: SizeLimits, threads: number): Drawing {
-  const pool = createDrawThreads(threads);
+  const width = Math.max(1, Math.min(threads, availableParallelism()));
+  const pool = createDrawThreads(width);
+  const loaded = createPageSlots(LOADED_PER_THREAD * width);
   return {
-    async draw({ bytes, kind, signal }, rotation) {
-      if (bytes.length === 0) throw new PagefleetError('page_unreadable', 'the page has no bytes');
-      return await pool.run<DrawnPicture>({ bytes, engine: { kind, rotation, limits } }, signal);
+    async draw({ load, kind, signal }, rotation) {
+      const giveBack = await loaded.take(signal);
+      try {
+        const bytes = await load();
+        if (bytes.length === 0) throw new PagefleetError('page_unreadable', 'the page has no bytes');
+        return await pool.run<DrawnPicture>({ bytes, engine: { kind, rotation, limits } }, signal);
+      } finally {
+        giveBack();
+      }
     },
     close: pool.close,
   };

@@ -1,16 +1,18 @@
-import { parsePiece, type ReplyPiece, type TokenTrace } from './completion-text.ts';
+import { parsePiece, type ReplyPiece, type Usage } from './completion-text.ts';
 import { createLoopWatch, type LoopThresholds } from './loop-watch.ts';
 import { BrokenReply, type ModelServer, ServerRefusal, type ServerResponse } from './model-server.ts';
 import { readStream } from './read-stream.ts';
+import type { TokenTally } from './token-tally.ts';
 
 /** A reply to one request, as far as it was listened to. */
 export interface ServerReply {
   readonly text: string;
   /** `looped`: it was abandoned while it came (R-071) */
   readonly end: 'stop' | 'length' | 'looped';
-  readonly tokens: readonly TokenTrace[];
-  /** tokens that were generated, as far as the server said */
-  readonly completionTokens: number | null;
+  /** null: the server did not say, as when it was abandoned */
+  readonly usage: Usage | null;
+  /** generated tokens as far as is known: those counted by the server, else at least one for each piece that came */
+  readonly tokens: number;
 }
 
 /** Makes the body of a request, whose reply is wanted as it comes or whole. */
@@ -20,6 +22,8 @@ export interface AskOptions {
   readonly server: ModelServer;
   /** null: a reply is never abandoned */
   readonly loop: LoopThresholds | null;
+  /** gets the tokens of the reply */
+  readonly tally: TokenTally;
   readonly signal: AbortSignal;
 }
 
@@ -27,6 +31,12 @@ export interface AskOptions {
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** A reply of the longest budget is far below. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Statuses that say something else than "cannot stream": key, owner, time, size, overload. Asking such a server again would
+ * add to the overload, and an answer then would brand it as one that cannot stream.
+ */
+const SAYS_WHY = new Set([401, 403, 408, 409, 413, 429]);
 
 /** Servers that refused to stream and then answered a plain request (R-072). They live as long as their connections. */
 const cannotStream = new WeakSet<ModelServer>();
@@ -42,23 +52,27 @@ export async function askServer(request: EncodeRequest, options: AskOptions): Pr
     const streamed = await post(() => request('streamed'), options);
     if (isStream(streamed)) return await listen(readStream(streamed.body), options);
     if (isReply(streamed)) return await readWhole(streamed, options);
-    await readText(streamed.body, MAX_REFUSAL_BYTES).catch(() => '');
+    await readText(streamed.body, MAX_REFUSAL_BYTES);
   }
   const plain = await post(() => request('whole'), options);
-  if (!isReply(plain)) throw new ServerRefusal(plain.status, await readText(plain.body, MAX_REFUSAL_BYTES));
+  if (!isReply(plain)) throw await refusalOf(plain);
   cannotStream.add(server);
   return await readWhole(plain, options);
 }
 
-/** Throws for an answer that says that the server, not the request, is at fault. */
+/** Throws for every answer but a reply, and a refusal that may mean that the server cannot stream. */
 async function post(
   encode: () => Promise<Uint8Array>,
   { server, signal }: AskOptions,
 ): Promise<ServerResponse> {
   const response = await server.post({ encode, signal });
-  const isOurs = response.status >= 400 && response.status < 500;
-  if (isReply(response) || isOurs) return response;
-  throw new ServerRefusal(response.status, await readText(response.body, MAX_REFUSAL_BYTES));
+  const { status } = response;
+  if (isReply(response) || (status >= 400 && status < 500 && !SAYS_WHY.has(status))) return response;
+  throw await refusalOf(response);
+}
+
+async function refusalOf({ status, body }: ServerResponse): Promise<ServerRefusal> {
+  return new ServerRefusal(status, await readText(body, MAX_REFUSAL_BYTES));
 }
 
 function isReply({ status }: ServerResponse): boolean {
@@ -66,7 +80,7 @@ function isReply({ status }: ServerResponse): boolean {
 }
 
 function isStream(response: ServerResponse): boolean {
-  return isReply(response) && response.contentType.startsWith('text/event-stream');
+  return isReply(response) && response.contentType.trim().toLowerCase().startsWith('text/event-stream');
 }
 
 async function readWhole({ body }: ServerResponse, options: AskOptions): Promise<ServerReply> {
@@ -75,33 +89,44 @@ async function readWhole({ body }: ServerResponse, options: AskOptions): Promise
     (async function* () {
       yield piece;
     })(),
-    options,
+    { ...options, loop: null },
   );
 }
 
-async function listen(pieces: AsyncIterable<ReplyPiece>, { loop }: AskOptions): Promise<ServerReply> {
+async function listen(pieces: AsyncIterable<ReplyPiece>, { loop, tally }: AskOptions): Promise<ServerReply> {
   const watch = createLoopWatch(loop);
-  const tokens: TokenTrace[] = [];
+  const tracedBefore = tally.count;
   let finishReason: string | null = null;
-  let completionTokens: number | null = null;
+  let usage: Usage | null = null;
+  let withText = 0;
   for await (const piece of pieces) {
-    tokens.push(...piece.tokens);
-    completionTokens = piece.completionTokens ?? completionTokens;
+    tally.add(piece.tokens);
+    if (piece.text !== '') withText += 1;
+    usage = piece.usage ?? usage;
     finishReason = piece.finishReason ?? finishReason;
-    if (watch.add(piece.text)) return { text: watch.text, end: 'looped', tokens, completionTokens };
+    if (watch.add(piece.text)) return { text: watch.text, end: 'looped', usage, tokens: known() };
   }
-  if (finishReason === null) throw new BrokenReply('the reply ended without saying why');
-  const end = finishReason === 'length' ? 'length' : 'stop';
-  return { text: watch.text, end, tokens, completionTokens };
+  if (finishReason !== 'stop' && finishReason !== 'length')
+    throw new BrokenReply(
+      finishReason === null
+        ? 'the reply ended without saying why'
+        : `the reply ended early: ${JSON.stringify(finishReason.slice(0, 40))}`,
+    );
+  return { text: watch.text, end: finishReason, usage, tokens: known() };
+
+  function known(): number {
+    return usage?.completionTokens ?? Math.max(withText, tally.count - tracedBefore);
+  }
 }
 
+/** Cut at `maxBytes`, and the rest given up. */
 async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
+    chunks.push(size + chunk.length > maxBytes ? chunk.subarray(0, maxBytes - size) : chunk);
     size += chunk.length;
     if (size > maxBytes) break;
-    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

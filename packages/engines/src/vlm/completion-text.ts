@@ -12,8 +12,14 @@ export interface ReplyPiece {
   /** `stop`, `length`, …; null while it goes on */
   readonly finishReason: string | null;
   readonly tokens: readonly TokenTrace[];
-  /** tokens that were generated; null unless this piece counts them */
-  readonly completionTokens: number | null;
+  /** null unless this piece counts the tokens */
+  readonly usage: Usage | null;
+}
+
+/** Tokens of the question and of the reply, as the server counts them. */
+export interface Usage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
 }
 
 interface Completion {
@@ -26,26 +32,32 @@ interface Completion {
       readonly content?: readonly { token?: unknown; logprob?: unknown }[] | null;
     } | null;
   }[];
-  readonly usage?: { readonly completion_tokens?: unknown } | null;
+  readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown } | null;
 }
 
 /** Reads a completion, whole or one event of a stream. Throws `BrokenReply` for an error inside a 200 and for anything else. */
 export function parsePiece(json: string): ReplyPiece {
   const completion = parseObject(json);
-  if (completion.error !== undefined) throw new BrokenReply('the reply carries an error of the model server');
+  if (completion.error !== undefined && completion.error !== null)
+    throw new BrokenReply('the reply carries an error of the model server', { cause: completion.error });
   if (!Array.isArray(completion.choices)) throw new BrokenReply('the reply is no completion');
   const [choice] = completion.choices as NonNullable<Completion['choices']>;
   const content = choice?.delta?.content ?? choice?.message?.content;
   const finish = choice?.finish_reason;
-  const completionTokens = completion.usage?.completion_tokens;
   return {
     text: typeof content === 'string' ? content : '',
     finishReason: typeof finish === 'string' ? finish : null,
     tokens: (choice?.logprobs?.content ?? []).flatMap(({ token, logprob }) =>
       typeof token === 'string' && typeof logprob === 'number' ? [{ token, logprob }] : [],
     ),
-    completionTokens: typeof completionTokens === 'number' ? completionTokens : null,
+    usage: usageOf(completion.usage),
   };
+}
+
+function usageOf(usage: Completion['usage']): Usage | null {
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage ?? {};
+  if (typeof promptTokens !== 'number' || typeof completionTokens !== 'number') return null;
+  return { promptTokens, completionTokens };
 }
 
 function parseObject(json: string): Completion {

@@ -40,3 +40,14 @@ export class ServerRefusal extends Error {
 export class BrokenReply extends Error {
   override readonly name = 'BrokenReply';
 }
+
+/** No answer, or not the whole of it, within the time that one request may take. The server may still be generating. */
+export class ReplyTimeout extends Error {
+  override readonly name = 'ReplyTimeout';
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number, options?: ErrorOptions) {
+    super(`the model server did not reply within ${timeoutMs} ms`, options);
+    this.timeoutMs = timeoutMs;
+  }
+}

@@ -5,25 +5,27 @@ import {
   type PageResult,
   type ProfileName,
 } from '@pagefleet/contract';
-import type { PageInput } from '../port.ts';
 import { parserOf } from '../profiles/parser-of.ts';
-import type { ParseReply } from '../profiles/profile-parser.ts';
-import { askServer, type EncodeRequest, type ServerReply } from './ask-server.ts';
-import { buildRequest } from './build-request.ts';
-import type { TokenTrace } from './completion-text.ts';
+import type { ParsedReply } from '../profiles/profile-parser.ts';
+import { type AskedPage, askPage, type PageAnswer } from './ask-page.ts';
 import { type Ask, decideAttempt, type PastAttempt, type ReplyVerdict } from './decide-attempt.ts';
-import type { Drawing, DrawnSize } from './drawing.ts';
+import type { Drawing, PageToRead } from './drawing.ts';
 import { endsInLoop } from './ends-in-loop.ts';
+import { CONTINUATION_MARGIN, fitMaxTokens } from './fit-max-tokens.ts';
 import type { LoopThresholds } from './loop-watch.ts';
 import type { ModelServer } from './model-server.ts';
+import { createTokenTally } from './token-tally.ts';
 
 /** How pages are read (`pools[].reading`); 0, and -1 for retries, mean the profile's own figure. */
 export interface ReadingSettings {
   readonly profile: ProfileName;
   readonly prompt: string;
   readonly maxTokens: number;
+  /** longest prompt and reply together that the server takes, tokens (`pools[].vllm.max_model_len`) */
+  readonly maxModelLen: number;
   readonly continuations: number;
   readonly retries: number;
+  /** of one request to the model server */
   readonly timeoutMs: number;
   /** null: a reply is never abandoned while it comes */
   readonly loop: LoopThresholds | null;
@@ -35,25 +37,25 @@ export interface ReadingSettings {
 export interface ReadingEvents {
   asked(): void;
   /** A reply was not taken, `tokens` of it generated as far as is known; `looped`: it was abandoned while it came. */
-  rejected(why: Rejection, tokens: number | null): void;
+  rejected(why: Rejection, tokens: number): void;
 }
 
-type Rejection = 'looped' | 'loop' | 'cut' | 'invalid' | 'turned';
+export type Rejection = 'looped' | 'loop' | 'cut' | 'invalid' | 'turned';
 
 export interface VlmReader {
   /**
    * Reads one page with a model server: draws it, asks as often as the engine's ladder allows, parses the reply. Rejects
-   * with `page_unreadable` when no reply can be used, and with whatever the server or the way to it says.
+   * with `page_unreadable` when no reply can be used, `local_shortage` when it was not drawn in time, `ReplyTimeout`, or
+   * whatever the server or the way to it says; on abort as every `Engine`.
    */
-  read(page: PageInput, server: ModelServer): Promise<PageResult>;
+  read(page: PageToRead, server: ModelServer): Promise<PageResult>;
 }
 
-interface Read {
+interface Past {
   readonly attempt: PastAttempt;
-  readonly reply: ServerReply;
-  /** null: it cannot be used */
-  readonly page: Extract<ReturnType<ParseReply>, { kind: 'page' }> | null;
-  readonly size: DrawnSize;
+  readonly answer: Pick<PageAnswer, 'tally' | 'usedTokens'>;
+  /** null: the reply cannot be used */
+  readonly result: Omit<PageResult, 'engineMs'> | null;
 }
 
 export function createVlmReader(
@@ -63,14 +65,23 @@ export function createVlmReader(
 ): VlmReader {
   const profile = ENGINE_PROFILES[settings.profile];
   const parse = parserOf(settings.profile, settings.accentRepair);
+  const maxTokens = settings.maxTokens || profile.request.maxTokens;
+  const context = settings.maxModelLen || profile.launch.maxModelLen;
   const budget = {
     retries: settings.retries < 0 ? profile.retry.retries : settings.retries,
     continuations: settings.continuations,
   };
+  const asked: Omit<AskedPage, 'page' | 'ask' | 'server' | 'tally' | 'usedTokens'> = {
+    ...{ profile, maxTokens, context, drawing },
+    prompt: settings.prompt,
+    timeoutMs: settings.timeoutMs,
+    loop: settings.loop,
+    trace: settings.tokenTrace,
+  };
 
-  async function read(page: PageInput, server: ModelServer): Promise<PageResult> {
+  async function read(page: PageToRead, server: ModelServer): Promise<PageResult> {
     const startedMs = performance.now();
-    const past: Read[] = [];
+    const past: Past[] = [];
     for (;;) {
       const decision = decideAttempt(
         past.map(({ attempt }) => attempt),
@@ -78,51 +89,54 @@ export function createVlmReader(
         budget,
       );
       if (decision.kind === 'give_up') throw new PagefleetError('page_unreadable', decision.reason);
-      if (decision.kind === 'accept') return resultOf(past[decision.which], performance.now() - startedMs);
-      past.push(await tryOnce(page, decision.ask, server));
+      if (decision.kind === 'accept') {
+        const result = past[decision.which]?.result;
+        if (!result) throw new PagefleetError('internal', 'a reply was accepted that cannot be used');
+        return { ...result, engineMs: performance.now() - startedMs };
+      }
+      past.push(await tryOnce({ page, server, ask: decision.ask, before: past.at(-1) }));
     }
   }
 
-  async function tryOnce(page: PageInput, ask: Ask, server: ModelServer): Promise<Read> {
-    const maxTokens = settings.maxTokens || profile.request.maxTokens;
-    const said = { profile, prompt: settings.prompt, ask, maxTokens, trace: settings.tokenTrace };
-    let size: DrawnSize = { width: 0, height: 0, dpi: 1 };
-    const encode: EncodeRequest = async (wanted) => {
-      const picture = await drawing.draw(page, ask.rotation);
-      size = { width: picture.width, height: picture.height, dpi: picture.dpi };
-      return Buffer.from(JSON.stringify(buildRequest({ ...said, picture, reply: wanted })));
-    };
+  async function tryOnce(request: {
+    readonly page: PageToRead;
+    readonly server: ModelServer;
+    readonly ask: Ask;
+    readonly before: Past | undefined;
+  }): Promise<Past> {
+    const { page, server, ask, before } = request;
+    const isGoingOn = ask.prefix !== null && before !== undefined;
     events.asked();
-    const signal = AbortSignal.any([page.signal, AbortSignal.timeout(settings.timeoutMs)]);
-    const reply = await askServer(encode, { server, loop: settings.loop, signal });
-    return readReply({ ...reply, text: (ask.prefix ?? '') + reply.text }, ask, size);
+    const answer = await askPage({
+      ...asked,
+      ...{ page, server, ask },
+      tally: isGoingOn ? before.answer.tally : createTokenTally(settings.tokenTrace),
+      usedTokens: isGoingOn ? before.answer.usedTokens : null,
+    });
+    return judgeAnswer(answer, ask);
   }
 
-  function readReply(reply: ServerReply, ask: Ask, size: DrawnSize): Read {
-    const parsed = parse(reply.text, size);
-    const verdict = judge(reply, parsed);
-    if (verdict.kind !== 'good') events.rejected(reasonOf(reply, verdict), reply.completionTokens);
+  function judgeAnswer(answer: PageAnswer, ask: Ask): Past {
+    const { size, tally } = answer;
+    const parsed = parse(answer.text, size);
+    const hasRoom = fitMaxTokens(maxTokens, context, answer.usedTokens + CONTINUATION_MARGIN) !== null;
+    const verdict = judge(answer, parsed, hasRoom);
+    if (verdict.kind !== 'good') events.rejected(reasonOf(answer, verdict), answer.tokens);
     const isUsable = verdict.kind === 'good' || verdict.kind === 'suspect';
+    const kept = { attempt: { ask, verdict }, answer: { tally, usedTokens: answer.usedTokens } };
+    if (!isUsable || parsed.kind !== 'page') return { ...kept, result: null };
     return {
-      attempt: { ask, verdict },
-      ...{ reply, size },
-      page: isUsable && parsed.kind === 'page' ? parsed : null,
-    };
-  }
-
-  function resultOf(read: Read | undefined, engineMs: number): PageResult {
-    if (!read?.page) throw new PagefleetError('internal', 'a reply was accepted that cannot be used');
-    const { page, reply, size, attempt } = read;
-    return {
-      text: page.text,
-      markdown: page.markdown,
-      confidence: confidenceOf(reply.tokens),
-      ...{ width: size.width, height: size.height, dpi: size.dpi },
-      rotation: attempt.ask.rotation,
-      ...(page.blocks === null ? {} : { blocks: [...page.blocks] }),
-      ...(settings.tokenTrace ? { trace: [...reply.tokens] } : {}),
-      engine: engineName(profile),
-      engineMs,
+      ...kept,
+      result: {
+        text: parsed.text,
+        markdown: parsed.markdown,
+        confidence: tally.confidence,
+        ...{ width: size.width, height: size.height, dpi: size.dpi },
+        rotation: ask.rotation,
+        ...(parsed.blocks === null ? {} : { blocks: [...parsed.blocks] }),
+        ...(settings.tokenTrace ? { trace: [...tally.trace] } : {}),
+        engine: engineName(profile),
+      },
     };
   }
 
@@ -130,24 +144,21 @@ export function createVlmReader(
 }
 
 /** A reply that repeats itself is judged before it is parsed: what it repeats may parse well. */
-function judge(reply: ServerReply, parsed: ReturnType<ParseReply>): ReplyVerdict {
-  if (reply.end === 'looped') return { kind: 'loop' };
-  const loops = endsInLoop(reply.text);
-  if (reply.end === 'length') return loops ? { kind: 'loop' } : { kind: 'cut', text: reply.text };
+function judge({ end, text }: PageAnswer, parsed: ParsedReply, hasRoom: boolean): ReplyVerdict {
+  if (end === 'looped') return { kind: 'loop' };
+  const loops = endsInLoop(text);
+  if (end === 'length') {
+    if (loops) return { kind: 'loop' };
+    return hasRoom ? { kind: 'cut', text } : { kind: 'invalid', why: 'it filled the model’s whole context' };
+  }
   if (parsed.kind !== 'page') return parsed;
   return loops ? { kind: 'suspect' } : { kind: 'good' };
 }
 
-function reasonOf({ end }: ServerReply, { kind }: ReplyVerdict): Rejection {
+function reasonOf({ end }: PageAnswer, { kind }: ReplyVerdict): Rejection {
   if (end === 'looped') return 'looped';
+  if (end === 'length' && kind === 'invalid') return 'cut';
   return kind === 'good' || kind === 'suspect' ? 'loop' : kind;
-}
-
-/** The mean probability of its tokens, as Surya's own client counts it; null where they were not asked for. */
-function confidenceOf(tokens: readonly TokenTrace[]): number | null {
-  if (tokens.length === 0) return null;
-  const sum = tokens.reduce((total, { logprob }) => total + Math.exp(Math.min(0, logprob)), 0);
-  return (100 * sum) / tokens.length;
 }
 
 function engineName({ name, model }: EngineProfile): string {
