@@ -27,6 +27,7 @@ export {
   defaultEngineSettings,
   encodePodSettings,
   podMarkOf,
+  toldSettings,
 } from './pod/pod-settings.ts';
 export { constantTimeEqual, makeProof, podToken } from './pod/pod-token.ts';
 export { podRoute, podTls } from './pod/pod-transport.ts';

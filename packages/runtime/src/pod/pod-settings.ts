@@ -55,6 +55,33 @@ function variableOf(field: string): string {
   return POD_ENV_PREFIX + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
+/** How one setting travels, for a pod whose program is not ours to type-check. */
+export interface ToldSetting {
+  readonly field: string;
+  readonly kind: 'string' | 'integer' | 'number' | 'boolean' | 'array';
+  /** what stands for it when it is not sent; null: it always is */
+  readonly absent: unknown;
+  /** the variable in which the provider tells it instead */
+  readonly elsewhere: string | null;
+}
+
+/** Every setting that a pod of one of these engines is told, by variable. */
+export function toldSettings(engines: readonly string[]): Record<string, ToldSetting> {
+  return Object.fromEntries(
+    FIELDS.filter(([, schema]) => engines.some((engine) => concerns(schema, engine))).map(
+      ([field, schema]) => [
+        variableOf(field),
+        {
+          field,
+          kind: (schema.type ?? 'string') as ToldSetting['kind'],
+          absent: schema['x-default-not-sent'] ? emptyOf(schema) : null,
+          elsewhere: schema['x-told-by-provider'] ?? null,
+        },
+      ],
+    ),
+  );
+}
+
 /** `podId` null: the provider gives the id and tells it the pod. */
 type ToldSettings = Omit<PodSettings, 'podId'> & { readonly podId: string | null };
 
