@@ -23,6 +23,12 @@ export function choosePool(pool: string, requireFleet: boolean, capacity: Capaci
   throw refusal;
 }
 
+/** The same for a pool that nothing can stand in for. */
+export function checkPool(pool: string, capacity: Capacity): void {
+  const refusal = refusalOf(pool, false, capacity);
+  if (refusal !== null) throw refusal;
+}
+
 function refusalOf(
   pool: string,
   requireFleet: boolean,

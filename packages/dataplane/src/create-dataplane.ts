@@ -1,8 +1,9 @@
 import type { Config, Report, Slice } from '@pagefleet/contract';
 import type { Logger } from '@pagefleet/runtime';
 import type { FastifyInstance } from 'fastify';
-import { authenticate } from './admit/authenticate.ts';
 import { buildReport } from './build-report.ts';
+import { ChatService } from './chat/chat-service.ts';
+import { toOpenAiError } from './chat/openai-error.ts';
 import { createParts, type Parts } from './create-parts.ts';
 import { sendPage } from './forward/send-page.ts';
 import type { PageLine } from './read-pages.ts';
@@ -44,13 +45,17 @@ export interface Dataplane {
 const TICK_MS = 250;
 
 export function createDataplane(options: DataplaneOptions): Dataplane {
-  const { config } = options;
   const listeners: (() => void)[] = [];
   const urgent = (): void => {
     for (const listener of listeners) listener();
   };
   const parts = createParts(options, urgent);
-  const service = createService(options, parts);
+  const line = createLine(options.bootId, parts);
+  const service = createService(options, parts, line);
+  const chat = new ChatService({
+    ...{ ...parts.reading, ...parts, ...options, line },
+    door: { ...parts, config: options.config },
+  });
   const ticking = setInterval(parts.forwarding.tick, TICK_MS);
   const life = { open: 0, leaving: false };
 
@@ -65,16 +70,18 @@ export function createDataplane(options: DataplaneOptions): Dataplane {
     registerRoutes(app) {
       registerRoutes(app, {
         metrics: parts.metrics,
-        authenticate: ({ headers }) => void authenticate(headers, config.apiKeys),
         health: () => healthOf(options, parts, life.leaving),
         serve(request, reply, kind) {
           life.open += 1;
+          const isChat = kind !== 'one' && kind !== 'batch';
           const exchange = createExchange(request.raw, reply.raw, {
             requestId: request.id,
+            ...(isChat ? { errorBody: toOpenAiError } : {}),
             figures: parts.admission.figures,
             leaving: () => life.leaving,
           });
-          void service.serve(exchange, kind).finally(() => {
+          const served = isChat ? chat.serve(exchange, kind) : service.serve(exchange, kind);
+          void served.finally(() => {
             life.open -= 1;
           });
         },
@@ -127,7 +134,7 @@ function createReporting({ bootId, worker }: DataplaneOptions, parts: Parts): ()
   };
 }
 
-function createService(options: DataplaneOptions, parts: Parts): OcrService {
+function createService(options: DataplaneOptions, parts: Parts, line: PageLine): OcrService {
   const { config, logger } = options;
   return new OcrService({
     ...parts.reading,
@@ -135,7 +142,7 @@ function createService(options: DataplaneOptions, parts: Parts): OcrService {
     logger,
     door: { ...parts, config },
     demand: parts.demand,
-    line: createLine(options.bootId, parts),
+    line,
   });
 }
 

@@ -32,6 +32,7 @@ export function createDemandBook(): DemandBook {
           add(next, pages);
         },
         close() {
+          // Later calls find nothing left to give back.
           add(current.pool, -current.pages);
           current = { pool: current.pool, pages: 0 };
         },

@@ -1,7 +1,6 @@
 import type { PagefleetError } from '@pagefleet/contract';
 import type { Exchange } from '../reply/exchange.ts';
 import { toOpenAiError } from './openai-error.ts';
-import type { UsageScan } from './usage-scan.ts';
 
 /** Between two pieces of padding: below every idle limit on the way. */
 const PADDING_INTERVAL_MS = 20_000;
@@ -28,7 +27,7 @@ export interface ChatOutput {
   write(chunk: Uint8Array): Promise<void>;
   end(): void;
   /** By the status while that is possible, by an error event in a stream, else by a cut connection: never a clean end (R-024). */
-  fail(error: PagefleetError, passed: UsageScan | null): void;
+  fail(error: PagefleetError): void;
   close(): void;
 }
 
@@ -43,10 +42,9 @@ export function createChatOutput(exchange: Exchange, padAfterMs: number | null):
     timer = setTimeout(pad, PADDING_INTERVAL_MS);
   }
 
-  function failStream(error: PagefleetError, passed: UsageScan | null): void {
-    // What broke off within a line ends here, so that the event is one of its own.
-    const gap = passed?.isAtLineStart === false ? '\n\n' : '';
-    exchange.write(`${gap}data: ${JSON.stringify(toOpenAiError(error, exchange.requestId))}\n\n`);
+  function failStream(error: PagefleetError): void {
+    // An event that broke off ends at the blank line; to a whole one it adds nothing.
+    exchange.write(`\n\ndata: ${JSON.stringify(toOpenAiError(error, exchange.requestId))}\n\n`);
     exchange.end();
   }
 
@@ -73,10 +71,10 @@ export function createChatOutput(exchange: Exchange, padAfterMs: number | null):
       return exchange.drained();
     },
     end: () => exchange.end(),
-    fail(error, passed) {
+    fail(error) {
       clearTimeout(timer);
       if (!exchange.started) exchange.fail(error);
-      else if (isStream) failStream(error, passed);
+      else if (isStream) failStream(error);
       else exchange.cut();
     },
     close: () => clearTimeout(timer),

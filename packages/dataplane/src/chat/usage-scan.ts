@@ -14,8 +14,6 @@ export interface UsageScan {
   readonly isDone: boolean;
   /** the model server told an error of its own inside the stream */
   readonly hasError: boolean;
-  /** nothing has passed since the last end of a line */
-  readonly isAtLineStart: boolean;
 }
 
 /** Of a longer line only the end is kept: that is where a buffered answer says its usage. */
@@ -58,9 +56,6 @@ export function createUsageScan(): UsageScan {
     },
     get hasError() {
       return hasError;
-    },
-    get isAtLineStart() {
-      return line === '';
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAY_PATHS, PROOF_HEADERS } from '@pagefleet/contract';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import { createPodConnector, type PodAddress } from './pod-connector.ts';
 
 export interface PodClientLimits {
@@ -13,6 +13,8 @@ export interface PodClientLimits {
 /** Connections to one pod: pages and control calls never share one. */
 export interface PodClient {
   post(request: PageRequest): Promise<PodAnswer>;
+  /** The same, answered as soon as the head of the answer is there. Giving up the body closes the connection. */
+  open(request: PageRequest): Promise<OpenAnswer>;
   /** Connections of its own, so that ending a page never waits behind pages. */
   delete(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<PodAnswer>;
   /** Over the control connections too. */
@@ -23,10 +25,10 @@ export interface PodClient {
   destroy(): Promise<void>;
 }
 
-interface PageRequest {
+export interface PageRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: readonly Uint8Array[] | Readable;
+  readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array> | Readable;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -34,6 +36,15 @@ interface PageRequest {
 export interface PodAnswer {
   readonly status: number;
   readonly text: string;
+}
+
+/** An answer whose body is still to come; it comes no faster than it is taken. */
+export interface OpenAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** bytes of the body; null = not told */
+  readonly length: number | null;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 interface PodHealthAnswer extends PodAnswer {
@@ -57,7 +68,6 @@ export function createPodClient(address: PodAddress, limits: PodClientLimits): P
     connect,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    maxResponseSize: MAX_ANSWER_BYTES,
   } as const;
   const pages = new Pool(origin, { ...shared, connections: limits.connections });
   const control = new Pool(origin, {
@@ -66,22 +76,32 @@ export function createPodClient(address: PodAddress, limits: PodClientLimits): P
     headersTimeout: CONTROL_TIMEOUT_MS,
     bodyTimeout: CONTROL_TIMEOUT_MS,
   });
+  const send = ({ path, headers, body, timeoutMs, signal }: PageRequest) =>
+    pages.request({
+      method: 'POST',
+      path,
+      headers,
+      // An iterable of chunks is a body as well (undici's Dispatcher documentation), its types only do not say so.
+      body: body as Readable,
+      signal,
+      // Minutes are normal; the page's own deadline is what bounds it.
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
   return {
     connections: limits.connections,
-    async post({ path, headers, body, timeoutMs, signal }) {
-      return answerOf(
-        await pages.request({
-          method: 'POST',
-          path,
-          headers,
-          // An iterable of chunks is a body as well (undici's Dispatcher documentation), its types only do not say so.
-          body: body as Readable,
-          signal,
-          // Minutes are normal; the page's own deadline is what bounds it.
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-        }),
-      );
+    async post(request) {
+      return answerOf(await send(request));
+    },
+    async open(request) {
+      const { statusCode, headers, body } = await send(request);
+      const length = headers['content-length'];
+      return {
+        status: statusCode,
+        contentType: String(headers['content-type'] ?? 'application/json'),
+        length: typeof length === 'string' ? Number(length) : null,
+        body,
+      };
     },
     async delete(path, headers, signal) {
       return answerOf(await control.request({ method: 'DELETE', path, headers, signal }));
@@ -103,5 +123,17 @@ export function createPodClient(address: PodAddress, limits: PodClientLimits): P
 }
 
 async function answerOf({ statusCode, body }: Dispatcher.ResponseData): Promise<PodAnswer> {
-  return { status: statusCode, text: await body.text() };
+  return { status: statusCode, text: (await readBounded(body, MAX_ANSWER_BYTES)).toString('utf8') };
+}
+
+/** The whole body; rejects with undici's own code when it is larger. */
+export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new errors.ResponseExceededMaxSizeError();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
 }

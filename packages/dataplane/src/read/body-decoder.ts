@@ -2,7 +2,8 @@ import { cpus } from 'node:os';
 import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import { reviveError } from '../carried-error.ts';
-import { type DecodeResult, type DecodeTask, decodeBody } from './decode-thread.ts';
+import { type ChatHead, parseChatHead } from '../chat/parse-chat-head.ts';
+import { type DecodeResult, type DecodeTask, decodeBody, textOf } from './decode-thread.ts';
 import { type HeldBytes, joined, readAll } from './held-bytes.ts';
 import type { ParsedItem } from './parse-ocr-body.ts';
 
@@ -14,6 +15,8 @@ const THREAD_HEAP_MB = 2_048;
 export interface BodyDecoder {
   /** `maxDocuments` null = one request, else a batch. Rejects with what is wrong with the body as a whole. */
   decode(body: HeldBytes, maxDocuments: number | null, signal: AbortSignal): Promise<ParsedItem[]>;
+  /** Where a request for a chat goes; rejects as `parseChatHead` throws. */
+  chatHead(body: HeldBytes, signal: AbortSignal): Promise<ChatHead>;
   close(): Promise<void>;
 }
 
@@ -28,18 +31,35 @@ export function createBodyDecoder(): BodyDecoder {
   });
   // A thread that breaks while it has no task fails nobody, and must not end the process.
   pool.on('error', () => undefined);
+
+  async function inThread(body: HeldBytes, want: DecodeTask['want'], signal: AbortSignal) {
+    const source = body.place === 'file' ? { path: body.path } : { bytes: joined(body) };
+    const result = await pool.run({ source, want }, { signal }).catch((cause) => {
+      throw signal.aborted ? signal.reason : threadFailure(cause);
+    });
+    if ('error' in result) throw reviveError(result.error);
+    return result;
+  }
+
   return {
     async decode(body, maxDocuments, signal) {
       if (body.size <= ON_LOOP_MAX_BYTES) return decodeBody(await readAll(body), maxDocuments);
-      const source = body.place === 'file' ? { path: body.path } : { bytes: joined(body) };
-      const result = await pool.run({ source, maxDocuments }, { signal }).catch((cause) => {
-        throw signal.aborted ? signal.reason : threadFailure(cause);
-      });
-      if ('error' in result) throw reviveError(result.error);
+      const result = await inThread(body, { kind: 'documents', maxDocuments }, signal);
+      if (!('items' in result)) throw otherQuestion();
       return result.items.map((item) => ('error' in item ? { error: reviveError(item.error) } : item));
+    },
+    async chatHead(body, signal) {
+      if (body.size <= ON_LOOP_MAX_BYTES) return parseChatHead(textOf(await readAll(body)));
+      const result = await inThread(body, { kind: 'chat' }, signal);
+      if (!('head' in result)) throw otherQuestion();
+      return result.head;
     },
     close: () => pool.close({ force: true }),
   };
+}
+
+function otherQuestion(): PagefleetError {
+  return new PagefleetError('internal', 'the thread answered another question');
 }
 
 function threadFailure(cause: unknown): PagefleetError {

@@ -2,23 +2,28 @@ import { readFile } from 'node:fs/promises';
 import type { PagefleetError } from '@pagefleet/contract';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type CarriedError, carryError } from '../carried-error.ts';
+import { type ChatHead, parseChatHead } from '../chat/parse-chat-head.ts';
 import { type ParsedDocument, type ParsedItem, parseBatchBody, parseOcrBody } from './parse-ocr-body.ts';
 
 export interface DecodeTask {
   readonly source: { readonly path: string } | { readonly bytes: Uint8Array };
-  /** null = a single request */
-  readonly maxDocuments: number | null;
+  /** `documents` of one request (`maxDocuments` null) or a batch; `chat`: where the request goes */
+  readonly want:
+    | { readonly kind: 'documents'; readonly maxDocuments: number | null }
+    | { readonly kind: 'chat' };
 }
 
 export type DecodeResult =
   | { readonly items: ({ readonly document: ParsedDocument } | { readonly error: CarriedError })[] }
+  | { readonly head: ChatHead }
   | { readonly error: CarriedError };
 
 /** Thread: parses a large JSON body and decodes the documents in it, away from the event loop. */
 export default async function decode(task: DecodeTask): Promise<DecodeResult> {
   try {
     const bytes = 'path' in task.source ? await readFile(task.source.path) : task.source.bytes;
-    return moved(decodeBody(bytes, task.maxDocuments));
+    if (task.want.kind === 'chat') return { head: parseChatHead(textOf(bytes)) };
+    return moved(decodeBody(bytes, task.want.maxDocuments));
   } catch (cause) {
     return { error: carryError(cause) };
   }
@@ -26,8 +31,12 @@ export default async function decode(task: DecodeTask): Promise<DecodeResult> {
 
 /** The same work for a small body, on the loop. */
 export function decodeBody(bytes: Uint8Array, maxDocuments: number | null): ParsedItem[] {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = textOf(bytes);
   return maxDocuments === null ? parseOcrBody(text) : parseBatchBody(text, maxDocuments);
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 function moved(items: readonly ParsedItem[]): DecodeResult {

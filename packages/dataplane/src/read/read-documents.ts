@@ -59,7 +59,11 @@ function heldDocument(name: string | null, options: OcrOptions, held: HeldBytes)
   return { document: { name, options, source: { kind: 'held', held } } };
 }
 
-async function readWhole(request: IncomingMessage, options: ReadOptions): Promise<HeldBytes> {
+/** The body as it came, in memory or on disk; the caller releases it. */
+export async function readWhole(
+  request: IncomingMessage,
+  options: Pick<ReadOptions, 'store' | 'maxBytes' | 'upload' | 'signal'>,
+): Promise<HeldBytes> {
   const sink = options.store.sink(options.maxBytes);
   try {
     await readUpload(request, (chunk) => sink.write(chunk), {
@@ -147,7 +151,7 @@ function looksLikeJson(head: Uint8Array): boolean {
   return /^(\xef\xbb\xbf)?\s*([{[]|(null|true|false|-?\d[\d.eE+-]*|"[^"]*")\s*$)/.test(text);
 }
 
-function checkEncoding(request: IncomingMessage): void {
+export function checkEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;
   throw new PagefleetError(

@@ -12,7 +12,9 @@ export interface Exchange {
   readonly started: boolean;
   /** Sends the status line and headers. */
   start(status: number, headers: Record<string, string>): void;
-  write(text: string): void;
+  write(data: string | Uint8Array): void;
+  /** Sends the headers although there is no body yet. */
+  flush(): void;
   end(body?: string | Uint8Array): void;
   /** Resolves when the client has taken what was written, or is gone. */
   drained(): Promise<void>;
@@ -24,6 +26,8 @@ export interface Exchange {
 
 export interface ExchangeOptions {
   readonly requestId: string;
+  /** The body of an error, where clients of the path expect another shape than Mistral's. */
+  errorBody?(error: PagefleetError, requestId: string): object;
   figures(): AdmissionFigures;
   /** The process leaves: this connection shall carry no further request. */
   leaving(): boolean;
@@ -60,7 +64,8 @@ export function createExchange(
 
   function fail(error: PagefleetError): void {
     const status = ERRORS[error.code].httpStatus;
-    const body = JSON.stringify(bodyOf(error, status, options.requestId));
+    const { requestId, errorBody = bodyOf } = options;
+    const body = JSON.stringify(errorBody(error, requestId));
     start(status, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
@@ -79,9 +84,10 @@ export function createExchange(
       return response.headersSent;
     },
     start,
-    write(text) {
-      if (!response.destroyed) response.write(text);
+    write(data) {
+      if (!response.destroyed) response.write(data);
     },
+    flush: () => response.flushHeaders(),
     end(body) {
       response.end(body);
       discardRest(request);
@@ -115,10 +121,10 @@ function retryAfterOf(error: PagefleetError): number {
   return typeof retryAfterSeconds === 'number' ? retryAfterSeconds : DEFAULT_RETRY_AFTER_SECONDS;
 }
 
-function bodyOf(error: PagefleetError, status: number, requestId: string): object {
+function bodyOf(error: PagefleetError, requestId: string): object {
   const { retryAfterSeconds: _, ...body } = toErrorBody(error, requestId);
   // Mistral's client takes a 422 for a list of what is wrong, and finds no other reading for it.
-  if (status !== 422) return body;
+  if (ERRORS[error.code].httpStatus !== 422) return body;
   return {
     ...body,
     detail: [{ loc: ['body', body.param ?? 'document'], msg: body.message, type: error.code }],
