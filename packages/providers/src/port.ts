@@ -53,7 +53,9 @@ export interface RentedMachine {
   /** of spot, per GPU and hour; never below the floor of the offer. null: on-demand */
   readonly bidUsdPerGpuHour: number | null;
   readonly image: string;
-  /** empty: the image's own */
+  /** program of the container; empty: the image's own. No secret is in either: a listing shows them */
+  readonly entrypoint: readonly string[];
+  /** its arguments, or the whole command where the image has no program; empty: the image's own */
   readonly startCommand: readonly string[];
   readonly diskGb: number;
   /** `12.8`; null: any */

@@ -66,7 +66,15 @@ export const A40_SPOT: Offer = { ...A40, spot: true, priceUsdPerHour: 0.24 };
 export function order(changes: Partial<RentedMachine> = {}): RentRequest {
   const machine: RentedMachine = {
     ...{ offer: A40, bidUsdPerGpuHour: changes.offer?.spot ? changes.offer.priceUsdPerHour : null },
-    ...{ image: 'acme/ocr:1', startCommand: [], diskGb: 40, minCuda: '12.4', minVcpu: 0, minMemoryGb: 0 },
+    ...{
+      image: 'acme/ocr:1',
+      entrypoint: [],
+      startCommand: [],
+      diskGb: 40,
+      minCuda: '12.4',
+      minVcpu: 0,
+      minMemoryGb: 0,
+    },
     ...{
       dataCenters: [],
       networkVolume: null,

@@ -1,4 +1,4 @@
-import type { ClusterFile, Config, Pool } from '@pagefleet/contract';
+import { type ClusterFile, type Config, isStock, type Pool } from '@pagefleet/contract';
 import { clusterPaths } from '@pagefleet/runtime';
 
 /** The image whose pods the pretended cloud runs as gateway processes of this machine. */
@@ -49,15 +49,17 @@ export function rehearsalConfig(config: Config, cloud: RehearsalCloud): Config {
 
 function rehearsalPool(pool: Pool): Pool {
   const { machine } = pool;
+  const rented: Pool = { ...pool, provider: 'runpod' };
+  // A stock image is pretended as such: our companion in it, beside a simulated model server. The cloud's proxy is not.
+  const place = isStock(rented) ? { image: '', transport: 'plain-tcp' as const } : { image: REHEARSAL_IMAGE };
   return {
-    ...pool,
-    provider: 'runpod',
+    ...rented,
     bootEstimateMs: BOOT.estimateMs,
     bootDeadlineMs: Math.min(pool.bootDeadlineMs, BOOT.deadlineMs),
     idleTimeoutMs: Math.min(pool.idleTimeoutMs, BOOT.idleMs),
     machine: {
       ...machine,
-      image: REHEARSAL_IMAGE,
+      ...place,
       startCommand: [],
       maxUsdPerHour: machine.maxUsdPerHour || USD.ceiling,
     },

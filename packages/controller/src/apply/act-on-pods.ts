@@ -1,4 +1,10 @@
-import type { PodHealth } from '@pagefleet/contract';
+import {
+  type ClusterFile,
+  ENGINE_PROFILES,
+  isProfileName,
+  isStock,
+  type PodHealth,
+} from '@pagefleet/contract';
 import type { Pod, PodAction, ProbeResult } from '@pagefleet/core';
 import type { Provider } from '@pagefleet/providers';
 import type { Logger } from '@pagefleet/runtime';
@@ -13,6 +19,7 @@ import type { Facts } from '../world.ts';
 export const ACTION_MAX_AGE_MS = 30_000;
 
 export interface PodActionDeps {
+  readonly cluster: ClusterFile;
   readonly fleet: Fleet;
   readonly facts: Facts;
   readonly health: Map<string, { readonly health: PodHealth; readonly atMs: number }>;
@@ -82,9 +89,18 @@ async function answerOf(action: ProbeAction, pod: Pod, deps: PodActionDeps): Pro
   const token = deps.tokenOf(pod);
   if (token === null || pod.url === null) return { outcome: 'unproven', health: null };
   const target = { url: pod.url, token };
-  if (action.kind === 'trial') return deps.prober.trial(target, action.timeoutMs);
+  if (action.kind === 'trial') {
+    return deps.prober.trial({ ...target, model: trialModelOf(pod, deps.cluster) }, action.timeoutMs);
+  }
   const lane = action.purpose === 'boot' ? 'boot' : 'control';
   return deps.prober.probe(target, { timeoutMs: action.timeoutMs, lane });
+}
+
+/** What a stock pod's server calls its model, whatever else leads to it; null: a gateway, or its pool is gone. */
+function trialModelOf({ pool: name }: Pod, { config }: ClusterFile): string | null {
+  const pool = config.pools.find((one) => one.name === name);
+  if (pool === undefined || !isProfileName(pool.engine) || !isStock(pool)) return null;
+  return ENGINE_PROFILES[pool.engine].servedName;
 }
 
 async function terminate(action: TerminateAction, deps: PodActionDeps): Promise<void> {

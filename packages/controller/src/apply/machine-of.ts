@@ -1,16 +1,20 @@
-import { type Config, imageOf, type PodSettings, type Pool, transportOf } from '@pagefleet/contract';
+import { type Config, imageOf, isStock, type PodSettings, type Pool, transportOf } from '@pagefleet/contract';
 import type { Offer } from '@pagefleet/core';
-import type { RentedMachine } from '@pagefleet/providers';
+import { companionCommand, type RentedMachine } from '@pagefleet/providers';
 
 /** What is asked of the provider for one pod of a pool, at the offer that was chosen. */
 export function machineOf(offer: Offer, pool: Pool, createdAtMs: number): RentedMachine {
   const { machine } = pool;
+  const { entrypoint, cmd } = isStock(pool)
+    ? companionCommand()
+    : { entrypoint: [], cmd: machine.startCommand };
   return {
     offer,
     // One card a pod, so the price of the whole pod is the bid per card.
     bidUsdPerGpuHour: offer.spot ? offer.priceUsdPerHour : null,
     image: imageOf(pool),
-    startCommand: machine.startCommand,
+    entrypoint,
+    startCommand: cmd,
     diskGb: machine.diskGb,
     minCuda: machine.minCuda || null,
     minVcpu: machine.minVcpu,

@@ -139,7 +139,7 @@ describe('a pod that is spoken to over TLS with its key (DESIGN 5, R-025)', () =
   test('is_probed_and_tried_through_it', async () => {
     const target = await pskPod(proving('busy'));
     expect((await prober().probe(target, CONTROL)).outcome).toBe('busy');
-    expect((await prober().trial(target, 2_000)).outcome).toBe('page-refused');
+    expect((await prober().trial({ ...target, model: null }, 2_000)).outcome).toBe('page-refused');
   });
 
   test('is_unproven_where_another_answers_who_hears_no_request', async () => {
@@ -155,7 +155,7 @@ describe('a pod that is spoken to over TLS with its key (DESIGN 5, R-025)', () =
     ];
     for (const stranger of strangers) {
       expect((await prober().probe(stranger, CONTROL)).outcome).toBe('unproven');
-      expect((await prober().trial(stranger, 2_000)).outcome).toBe('unproven');
+      expect((await prober().trial({ ...stranger, model: null }, 2_000)).outcome).toBe('unproven');
     }
     expect(requests).toBe(0);
   });
@@ -173,7 +173,7 @@ describe('a trial page (L6)', () => {
         response.end(JSON.stringify(body));
       });
     });
-    return (await prober().trial(target, 2_000)).outcome;
+    return (await prober().trial({ ...target, model: null }, 2_000)).outcome;
   }
 
   test.each([
@@ -188,6 +188,25 @@ describe('a trial page (L6)', () => {
     expect(await answer(status, body)).toBe(outcome);
   });
 
+  test('of_a_stock_pod_is_one_token_of_chat_by_the_name_of_its_model (R-022, L6)', async () => {
+    let seen: { path?: string; body?: Record<string, unknown> } = {};
+    const target = await pod((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        seen = { path: request.url ?? '', body: JSON.parse(Buffer.concat(chunks).toString()) };
+        response.end('{"choices":[{"message":{"content":"o"}}]}');
+      });
+    });
+    const outcome = async (model: string | null) =>
+      (await prober().trial({ ...target, model }, 2_000)).outcome;
+    expect(await outcome('chandra')).toBe('page-read');
+    expect(seen.path).toBe('/v1/chat/completions');
+    expect(seen.body).toMatchObject({ model: 'chandra', max_tokens: 1 });
+    const silent = await pod((_request, response) => response.end('{"choices":[]}'));
+    expect((await prober().trial({ ...silent, model: 'chandra' }, 2_000)).outcome).toBe('page-refused');
+  });
+
   test('is_a_real_picture_sent_with_the_pod’s_own_token', async () => {
     let seen: IncomingMessage['headers'] = {};
     let bytes = Buffer.alloc(0);
@@ -198,7 +217,7 @@ describe('a trial page (L6)', () => {
       });
       request.on('end', () => response.end(JSON.stringify(result)));
     });
-    await prober().trial(target, 2_000);
+    await prober().trial({ ...target, model: null }, 2_000);
     expect(seen.authorization).toBe(`Bearer ${TOKEN}`);
     expect(bytes.subarray(0, 8)).toEqual(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]));
   });

@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type ErrorCode,
-  GATEWAY_PATHS,
-  PAGE_HEADERS,
-  PageResult,
-  PodHealth,
-  PROOF_HEADERS,
-} from '@pagefleet/contract';
+import { type ErrorCode, GATEWAY_PATHS, PAGE_HEADERS, PodHealth, PROOF_HEADERS } from '@pagefleet/contract';
 import type { ProbeOutcome } from '@pagefleet/core';
 import { constantTimeEqual, makeProof, podRoute } from '@pagefleet/runtime';
 import { Compile } from 'typebox/compile';
 import { Client } from 'undici';
 import { classifyCallFailure } from './classify-call-failure.ts';
 import { createLanes, type Lanes } from './lanes.ts';
-import { trialPage } from './trial-page.ts';
+import { trialChat, trialPage } from './trial-page.ts';
 
 /** R-012: control calls have connections of their own, which page traffic cannot use. */
 const CONTROL_LANES = 16;
@@ -24,6 +17,11 @@ const MAX_ANSWER_BYTES = 256 * 1_024;
 export interface ProbeTarget {
   readonly url: string;
   readonly token: string;
+}
+
+/** `model`: of a stock pod, which is asked for a word of chat; null: the pod takes pages. */
+export interface TrialTarget extends ProbeTarget {
+  readonly model: string | null;
 }
 
 export interface ProbeAnswer {
@@ -37,13 +35,12 @@ export interface ProbeAnswer {
 export interface PodProber {
   /** Asks `/healthz` with a fresh connection, and believes only an answer that proves the pod's token. */
   probe(target: ProbeTarget, options: { timeoutMs: number; lane: 'boot' | 'control' }): Promise<ProbeAnswer>;
-  /** Sends one small page of our own (L6). */
-  trial(target: ProbeTarget, timeoutMs: number): Promise<ProbeAnswer>;
+  /** Sends one small page of our own, or what stands for it (L6). */
+  trial(target: TrialTarget, timeoutMs: number): Promise<ProbeAnswer>;
   close(): Promise<void>;
 }
 
 const health = Compile(PodHealth);
-const pageResult = Compile(PageResult);
 
 export function createPodProber(clusterId: string): PodProber {
   const clients = new Set<Client>();
@@ -121,29 +118,30 @@ async function askHealth(client: Client, target: ProbeTarget, timeoutMs: number)
 
 async function sendTrial(
   client: Client,
-  target: ProbeTarget & { clusterId: string; timeoutMs: number },
+  target: TrialTarget & { clusterId: string; timeoutMs: number },
 ): Promise<ProbeAnswer> {
+  const { path, type, body, isReading } = target.model === null ? trialPage() : trialChat(target.model);
   const response = await client.request({
     method: 'POST',
-    path: GATEWAY_PATHS.page,
+    path,
     signal: AbortSignal.timeout(target.timeoutMs),
     headersTimeout: 0,
     bodyTimeout: 0,
     headers: {
       authorization: `Bearer ${target.token}`,
-      'content-type': 'image/png',
+      'content-type': type,
       [PAGE_HEADERS.pageId]: `trial-${randomBytes(12).toString('hex')}`,
       [PAGE_HEADERS.owner]: target.clusterId,
       [PAGE_HEADERS.deadlineMs]: String(target.timeoutMs),
     },
-    body: trialPage(),
+    body,
   });
   const said = parseJson(await response.body.text());
-  return { outcome: trialOutcome(response.statusCode, said), health: null };
+  return { outcome: trialOutcome(response.statusCode, said, isReading), health: null };
 }
 
-function trialOutcome(status: number, said: unknown): ProbeOutcome {
-  if (status === 200) return pageResult.Check(said) ? 'page-read' : 'page-refused';
+function trialOutcome(status: number, said: unknown, isReading: (said: unknown) => boolean): ProbeOutcome {
+  if (status === 200) return isReading(said) ? 'page-read' : 'page-refused';
   const code = (said as { code?: ErrorCode } | null)?.code;
   if (status === 409 && code === 'wrong_owner') return 'wrong-owner';
   // A full pod reads the pages of others: neither a refusal nor a reading, and nothing was learnt.

@@ -1,3 +1,15 @@
+import { GATEWAY_PATHS, MODEL_PATHS, PageResult } from '@pagefleet/contract';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** What a refusing pod has to do before it gets the pages of others again. */
+export interface Trial {
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer | string;
+  readonly isReading: (said: unknown) => boolean;
+}
+
 /** A white picture with the words `one page`, 240 × 60, drawn for this purpose: the smallest honest page. */
 const PNG_BASE64 = [
   'iVBORw0KGgoAAAANSUhEUgAAAPAAAAA8AQMAAABisaUeAAAABlBMVEX///8mJiZ40e/1AAAACXBIWXMAAAsTAAALEwEAmpwYAAABB0lEQVQ4y+3TP27D',
@@ -7,7 +19,29 @@ const PNG_BASE64 = [
   'HdZ09hY97JoAAAAASUVORK5CYII=',
 ].join('');
 
-/** The page a refusing pod has to read before it gets the pages of others again. */
-export function trialPage(): Buffer {
-  return Buffer.from(PNG_BASE64, 'base64');
+const pageResult = Compile(PageResult);
+const chatResult = Compile(Type.Object({ choices: Type.Array(Type.Object({}), { minItems: 1 }) }));
+
+export function trialPage(): Trial {
+  return {
+    path: GATEWAY_PATHS.page,
+    type: 'image/png',
+    body: Buffer.from(PNG_BASE64, 'base64'),
+    isReading: (said) => pageResult.Check(said),
+  };
+}
+
+/** A stock pod draws and prompts nothing, so it is asked for what a worker asks it for: a reply, of one token. */
+export function trialChat(model: string): Trial {
+  const url = `data:image/png;base64,${PNG_BASE64}`;
+  const content = [
+    { type: 'image_url', image_url: { url } },
+    { type: 'text', text: 'Read.' },
+  ];
+  return {
+    path: MODEL_PATHS[0],
+    type: 'application/json',
+    body: JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content }] }),
+    isReading: (said) => chatResult.Check(said),
+  };
 }

@@ -54,6 +54,9 @@ describe('a create on GraphQL', () => {
     expect(graphql({ startCommand: ['sh', '-c', 'run "x"'] }).input.dockerArgs).toBe(
       '{"cmd":["sh","-c","run \\"x\\""]}',
     );
+    expect(graphql({ entrypoint: ['python3'], startCommand: ['-c', 'x'] }).input.dockerArgs).toBe(
+      '{"cmd":["-c","x"],"entrypoint":["python3"]}',
+    );
   });
 
   it('tells_the_pod_everything_but_its_id', () => {
@@ -100,7 +103,7 @@ describe('a create on REST v2', () => {
       gpu: { id: 'NVIDIA A40', count: 1, minCudaVersion: '12.4' },
       ports: ['8000/tcp'],
     });
-    for (const name of ['mounts', 'cmd', 'registry', 'dataCenterIds'])
+    for (const name of ['mounts', 'cmd', 'entrypoint', 'registry', 'dataCenterIds'])
       expect(rest()).not.toHaveProperty(name);
     expect(rest().env).toMatchObject({ PAGEFLEET_POD_NAME: 'cluster-ocr-1a2b3c4d' });
   });
@@ -110,12 +113,13 @@ describe('a create on REST v2', () => {
       networkVolume: 'nv_1',
       globalVolume: 'gsb_1',
       registryAuth: 'reg_1',
+      entrypoint: ['env'],
       startCommand: ['run'],
     };
     const constraints = { dataCenters: ['EU-SE-1', 'EU-NL-1'], minVcpu: 4, minMemoryGb: 24 };
     expect(rest(changes, constraints)).toMatchObject({
       gpu: { minVcpuCountPerGpu: 4, minRamPerGpu: 24 },
-      ...{ dataCenterIds: ['EU-SE-1', 'EU-NL-1'], cmd: ['run'], registry: 'reg_1' },
+      ...{ dataCenterIds: ['EU-SE-1', 'EU-NL-1'], entrypoint: ['env'], cmd: ['run'], registry: 'reg_1' },
       mounts: {
         network: [{ volumeId: 'nv_1', path: '/workspace' }],
         global: [{ volumeId: 'gsb_1', path: '/workspace' }],

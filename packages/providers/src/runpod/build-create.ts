@@ -32,8 +32,7 @@ export function buildGraphqlCreate(plan: CreatePlan): ApiCall {
     ...(isSpot ? { bidPerGpu: bidOf(machine) } : {}),
     name: plan.request.mark.name,
     imageName: machine.image,
-    // Left out or empty, the create fails with the catch-all (contract 8, row 33).
-    dockerArgs: machine.startCommand.length === 0 ? ' ' : JSON.stringify({ cmd: machine.startCommand }),
+    dockerArgs: dockerArgs(machine),
     containerDiskInGb: machine.diskGb,
     volumeInGb: 0,
     volumeMountPath: machine.volumePath,
@@ -91,7 +90,7 @@ export function buildRestCreate(plan: CreatePlan): ApiCall {
     disk: machine.diskGb,
     ports: portsOf(machine),
     env: podEnv(plan.request),
-    ...(machine.startCommand.length === 0 ? {} : { cmd: machine.startCommand }),
+    ...command(machine),
     ...(Object.keys(mounts).length === 0 ? {} : { mounts }),
     ...(machine.registryAuth === null ? {} : { registry: machine.registryAuth }),
     startSsh: false,
@@ -103,6 +102,19 @@ export function buildRestCreate(plan: CreatePlan): ApiCall {
 /** The id is RunPod's to give: the pod finds it in its environment. */
 export function podEnv({ mark, settings }: RentRequest): Record<string, string> {
   return encodePodSettings({ ...settings, ...mark, podId: null, portFile: '' });
+}
+
+/** As GraphQL takes it. Left out or empty, the create fails with the catch-all (contract 8, row 33). */
+function dockerArgs(machine: RentedMachine): string {
+  const given = command(machine);
+  return Object.keys(given).length === 0 ? ' ' : JSON.stringify(given);
+}
+
+function command({ entrypoint, startCommand }: RentedMachine) {
+  return {
+    ...(startCommand.length === 0 ? {} : { cmd: startCommand }),
+    ...(entrypoint.length === 0 ? {} : { entrypoint }),
+  };
 }
 
 function portsOf({ transport }: RentedMachine): string[] {

@@ -36,6 +36,7 @@ export function rentedMachine(changes: Partial<RentedMachine> = {}): RentedMachi
     ...{
       bidUsdPerGpuHour: null,
       image: 'pagefleet/gateway:test',
+      entrypoint: [],
       startCommand: [],
       diskGb: 40,
       minCuda: '12.4',

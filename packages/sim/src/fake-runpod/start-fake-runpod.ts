@@ -43,7 +43,7 @@ export interface FakeRunpod extends FakeRunpodControls {
   readonly apiKey: string;
   /** what the four services know, to be looked at; it is changed by the controls */
   readonly account: Account;
-  /** Ends it. Gateway processes end with an instance that has no state folder, and outlive one that has. */
+  /** Ends it. Pods that are processes end with an instance that has no state folder, and outlive one that has. */
   close(options?: { endProcesses?: boolean }): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export async function startFakeRunpod(options: FakeRunpodOptions = {}): Promise<
     pods: () => account.pods.values(),
     clock,
     logger,
-    gateway: { podsDir: join(folder, 'pods'), baseUrl: url },
+    processes: { podsDir: join(folder, 'pods'), baseUrl: url },
     answer: options.lightPod ?? answerHealth,
     changed: (pod) => cloud.save(pod),
     async movePorts(pod) {

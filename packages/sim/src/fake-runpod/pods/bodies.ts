@@ -1,24 +1,24 @@
 import { isSameProcess, type Logger } from '@pagefleet/runtime';
 import type { FakeClock } from '../clock.ts';
 import { observePod } from '../table/observe-pod.ts';
-import { isGatewayImage, type PodRecord } from '../table/pod-record.ts';
-import {
-  askGatewayPodToEnd,
-  findGatewayPod,
-  type GatewayPodContext,
-  killGatewayPod,
-  startGatewayPod,
-} from './gateway-pod.ts';
+import { type PodRecord, runsAsProcess } from '../table/pod-record.ts';
 import { type LightPod, type LightPodHandler, openLightPod } from './light-pod.ts';
+import {
+  askProcessPodToEnd,
+  findProcessPod,
+  killProcessPod,
+  type ProcessPodContext,
+  startProcessPod,
+} from './process-pod.ts';
 
-/** A gateway finishes its pages within 10 s of being asked to end. */
+/** A gateway or companion finishes its pages within 10 s of being asked to end. */
 const KILL_AFTER_REAL_MS = 12_000;
 
 export interface BodiesOptions {
   readonly pods: () => Iterable<PodRecord>;
   readonly clock: FakeClock;
   readonly logger: Logger;
-  readonly gateway: GatewayPodContext;
+  readonly processes: ProcessPodContext;
   readonly answer: LightPodHandler;
   /** the record was changed here */
   readonly changed: (pod: PodRecord) => void;
@@ -68,9 +68,9 @@ export class Bodies {
   /** Finds the processes that an earlier life of the fake started. */
   async adopt(): Promise<void> {
     for (const pod of this.options.pods()) {
-      if (!isGatewayImage(pod.request.image)) continue;
+      if (!runsAsProcess(pod.request)) continue;
       const before = pod.process;
-      pod.process = await findGatewayPod(this.options.gateway.podsDir, pod);
+      pod.process = await findProcessPod(this.options.processes.podsDir, pod);
       // The fake may have died between starting it and writing that down.
       if (before === null && pod.process !== null) pod.processRunMs = pod.startedAtMs;
       if (before !== null && pod.process === null && pod.state === 'running') this.markExited(pod);
@@ -78,7 +78,7 @@ export class Bodies {
     }
   }
 
-  /** Light pods live in this process and end with it; gateway processes only if it is asked for. */
+  /** Light pods live in this process and end with it; pods that are processes only if it is asked for. */
   async close({ endProcesses }: { endProcesses: boolean }): Promise<void> {
     this.closed = true;
     await Promise.all(this.work.values());
@@ -86,7 +86,7 @@ export class Bodies {
     this.lights.clear();
     if (!endProcesses) return;
     await Promise.all(
-      [...this.options.pods()].map((pod) => (pod.process === null ? null : killGatewayPod(pod.process))),
+      [...this.options.pods()].map((pod) => (pod.process === null ? null : killProcessPod(pod.process))),
     );
   }
 
@@ -96,7 +96,7 @@ export class Bodies {
 
   private needsWork(pod: PodRecord, nowMs: number, poll: boolean): boolean {
     const wanted = this.isWanted(pod, nowMs);
-    if (!isGatewayImage(pod.request.image)) return wanted !== this.lights.has(pod.id);
+    if (!runsAsProcess(pod.request)) return wanted !== this.lights.has(pod.id);
     if (pod.process === null) return wanted && pod.state === 'running';
     return poll || !(this.isRightProcess(pod, nowMs) || this.askedAtMs.has(pod.id));
   }
@@ -107,7 +107,7 @@ export class Bodies {
   }
 
   private async step(pod: PodRecord): Promise<void> {
-    if (isGatewayImage(pod.request.image)) return this.stepGateway(pod);
+    if (runsAsProcess(pod.request)) return this.stepProcess(pod);
     const light = this.lights.get(pod.id);
     if (light) {
       light.close();
@@ -122,12 +122,12 @@ export class Bodies {
     }
   }
 
-  private async stepGateway(pod: PodRecord): Promise<void> {
-    const { gateway, changed } = this.options;
+  private async stepProcess(pod: PodRecord): Promise<void> {
+    const { processes, changed } = this.options;
     const { process } = pod;
     if (process === null) {
       const runMs = pod.startedAtMs;
-      pod.process = await startGatewayPod(gateway, pod);
+      pod.process = await startProcessPod(processes, pod);
       pod.processRunMs = runMs;
       return changed(pod);
     }
@@ -138,18 +138,18 @@ export class Bodies {
       if (right) this.markExited(pod);
       return changed(pod);
     }
-    if (!right) await this.endGateway(pod);
+    if (!right) await this.endProcess(pod);
   }
 
-  private async endGateway(pod: PodRecord): Promise<void> {
+  private async endProcess(pod: PodRecord): Promise<void> {
     const askedAtMs = this.askedAtMs.get(pod.id);
     if (askedAtMs === undefined) {
       this.askedAtMs.set(pod.id, Date.now());
-      return askGatewayPodToEnd(this.options.gateway.podsDir, pod);
+      return askProcessPodToEnd(this.options.processes.podsDir, pod);
     }
     const graceIsOver = pod.graceUntilMs !== null && this.options.clock.nowMs() >= pod.graceUntilMs;
     if (pod.process && (graceIsOver || Date.now() - askedAtMs >= KILL_AFTER_REAL_MS)) {
-      await killGatewayPod(pod.process);
+      await killProcessPod(pod.process);
     }
   }
 

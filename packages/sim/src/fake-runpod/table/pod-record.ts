@@ -89,7 +89,16 @@ export interface PodRecord {
 
 const GATEWAY_IMAGE = /(^|\/)pagefleet\/gateway(:|@|$)/;
 
-/** Such a pod is a real gateway process; every other one is played. */
-export function isGatewayImage(image: string): boolean {
-  return GATEWAY_IMAGE.test(image);
+const STOCK_IMAGE = /(^|\/)vllm\/vllm-openai(:|@|$)/;
+
+type Container = Pick<PodRequest, 'image' | 'entrypoint' | 'cmd'>;
+
+/** Such a pod runs the command it was created with, in what stands for vLLM's image; without one it is played. */
+export function isStockContainer({ image, entrypoint, cmd }: Container): boolean {
+  return STOCK_IMAGE.test(image) && entrypoint.length + cmd.length > 0;
+}
+
+/** Such a pod is a real process, of our gateway or of a stock image; every other one is played. */
+export function runsAsProcess(container: Container): boolean {
+  return GATEWAY_IMAGE.test(container.image) || isStockContainer(container);
 }

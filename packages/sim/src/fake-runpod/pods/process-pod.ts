@@ -11,36 +11,50 @@ import {
   realNodeBinary,
   signalProcess,
 } from '@pagefleet/runtime';
-import type { PodRecord } from '../table/pod-record.ts';
+import { isStockContainer, type PodRecord } from '../table/pod-record.ts';
+import { furnishStockPod } from './stock-pod.ts';
 
 /** Variables of this machine that a gateway and its engine need; nothing else of ours reaches a pod. */
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TESSDATA_PREFIX'];
 
-export interface GatewayPodContext {
+export interface ProcessPodContext {
   /** a folder for each pod is made in it */
   readonly podsDir: string;
   /** of the fake itself: where the pod's own key is good for something */
   readonly baseUrl: string;
 }
 
+/** What runs in a container: the program, and what its image adds to the environment. */
+export interface Container {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const gateway = (): Container => ({ program: realNodeBinary(), args: [programPath('gateway')], env: {} });
+
 /** Starts the pod's process. It outlives the fake, and is found again by the identity returned or the one it writes. */
-export async function startGatewayPod(context: GatewayPodContext, pod: PodRecord): Promise<ProcessIdentity> {
+export async function startProcessPod(context: ProcessPodContext, pod: PodRecord): Promise<ProcessIdentity> {
   const dir = join(context.podsDir, pod.id);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   // The end of an earlier run would end this one.
   await rm(join(dir, POD_FILES.exit), { force: true });
   const log = await open(join(dir, POD_FILES.log), 'a', 0o600);
   try {
-    const child = spawn(realNodeBinary(), [programPath('gateway')], {
+    const isStock = isStockContainer(pod.request);
+    const { program, args, env } = isStock ? await furnishStockPod(pod.request, dir) : gateway();
+    const child = spawn(program, args, {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
-      env: { ...passedOn(), ...podEnv(pod, context.baseUrl), ...networkEnv(pod, dir) },
+      env: { ...passedOn(), ...podEnv(pod, context.baseUrl), ...networkEnv(pod, dir), ...env },
       cwd: dir,
     });
     await once(child, 'spawn');
     child.unref();
     const identity = child.pid === undefined ? null : await observeProcess(child.pid);
-    if (identity === null) throw new Error(`the gateway of pod ${pod.id} ended as soon as it was started`);
+    if (identity === null) throw new Error(`the process of pod ${pod.id} ended as soon as it was started`);
+    // A gateway writes down itself who it is.
+    if (isStock) await writeFile(join(dir, POD_FILES.process), JSON.stringify(identity), { mode: 0o600 });
     return identity;
   } finally {
     await log.close();
@@ -90,7 +104,7 @@ function passedOn(): Record<string, string> {
 }
 
 /** The process of a pod that an earlier life of the fake started; null when none runs. */
-export async function findGatewayPod(podsDir: string, pod: PodRecord): Promise<ProcessIdentity | null> {
+export async function findProcessPod(podsDir: string, pod: PodRecord): Promise<ProcessIdentity | null> {
   const written = await readFile(join(podsDir, pod.id, POD_FILES.process), 'utf8').then(
     (text) => JSON.parse(text) as ProcessIdentity,
     () => null,
@@ -102,13 +116,13 @@ export async function findGatewayPod(podsDir: string, pod: PodRecord): Promise<P
 }
 
 /** Asks the process to end; one that has not written its identity yet finds the mark and ends by itself. */
-export async function askGatewayPodToEnd(podsDir: string, pod: PodRecord): Promise<void> {
+export async function askProcessPodToEnd(podsDir: string, pod: PodRecord): Promise<void> {
   const mark = JSON.stringify({ v: 1, reason: pod.lastStatusChange, atMs: Date.now() });
   await writeFile(join(podsDir, pod.id, POD_FILES.exit), mark, { mode: 0o600 }).catch(() => undefined);
   if (pod.process !== null) await signalProcess(pod.process, 'SIGTERM');
 }
 
-export async function killGatewayPod(identity: ProcessIdentity): Promise<void> {
+export async function killProcessPod(identity: ProcessIdentity): Promise<void> {
   if (!(await isSameProcess(identity))) return;
   try {
     process.kill(-identity.pid, 'SIGKILL');
