@@ -95,7 +95,7 @@ export function createDataplane(options: DataplaneOptions): Dataplane {
     async close() {
       clearInterval(ticking);
       parts.loopDelay.stop();
-      await Promise.all([parts.pods.close(), parts.reading.close()]);
+      await Promise.all([parts.pods.close(), parts.reading.close(), parts.workerReaders.close()]);
     },
   };
 }
@@ -150,7 +150,7 @@ function healthOf({ bootId, worker }: DataplaneOptions, { slice }: Parts, leavin
   return { status: leaving ? 'leaving' : 'ok', bootId, worker, epoch: slice.epoch, rev: slice.ack };
 }
 
-function createLine(bootId: string, { forwarding, queues, nowMs }: Parts): PageLine {
+function createLine(bootId: string, { forwarding, workerReaders, queues, nowMs }: Parts): PageLine {
   let pages = 0;
   return {
     readAhead: forwarding.readAhead,
@@ -158,7 +158,7 @@ function createLine(bootId: string, { forwarding, queues, nowMs }: Parts): PageL
       pages += 1;
       return `${bootId}-${pages}`;
     },
-    senderOf: () => sendPage,
+    senderOf: (pool) => workerReaders.senderOf(pool) ?? sendPage,
     submit: forwarding.submit,
     withdraw: forwarding.withdraw,
     ownWaiting: (pool, key, document) => queues.of(pool).sizeOfDocument(key, document),

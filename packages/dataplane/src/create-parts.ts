@@ -11,6 +11,7 @@ import { createMetrics, type LiveFigures } from './metrics.ts';
 import { createPoolDirectory } from './pool-directory.ts';
 import { createPoolQueues } from './queue/pool-queues.ts';
 import { createReading } from './read/create-reading.ts';
+import { createWorkerReaders } from './read-on-worker/worker-readers.ts';
 import { observeBox, type Sizes, sizeWorker } from './sizes.ts';
 import { createSliceState } from './slice-state.ts';
 import { createSteadyClock } from './steady-clock.ts';
@@ -27,6 +28,7 @@ export function createParts(options: DataplaneOptions, urgent: () => void) {
     figuresOf(books, () => admission.held()),
     nowMs,
   );
+  const workerReaders = createWorkerReaders({ config, metrics, logger, drawThreads: sizes.drawThreads });
   const forwarding = createForwarding({
     clusterId: options.clusterId,
     pools,
@@ -48,7 +50,7 @@ export function createParts(options: DataplaneOptions, urgent: () => void) {
     closing: () => slice.closing,
     refusalCode: () => (pools.names().some(pools.mayHaveServingPods) ? 'queue_full' : 'no_capacity'),
   });
-  return { ...books, metrics, forwarding, pods: forwarding.pods, admission };
+  return { ...books, metrics, workerReaders, forwarding, pods: forwarding.pods, admission };
 }
 
 /** What is only counted and kept. */

@@ -1,4 +1,4 @@
-import type { Config } from '@pagefleet/contract';
+import { type Config, isStock } from '@pagefleet/contract';
 import { effectiveMaxQueued, shareOf } from '@pagefleet/core';
 import { clampSize, observeMachine } from '@pagefleet/runtime';
 
@@ -28,6 +28,8 @@ export interface Sizes {
   readonly spoolBytes: number;
   readonly pdfThreads: number;
   readonly decodeThreads: number;
+  /** that draw pages read on this worker, for each such pool; 0 = there is none */
+  readonly drawThreads: number;
   /** pods of the widest pool that can be fed to their full width */
   readonly podsFed: number;
   /** what the machine did not allow, and what is not enough; empty = nothing binds */
@@ -78,7 +80,10 @@ export function sizeWorker(config: Config, box: Box): Sizes {
     binding,
   );
 
-  const mostPdfThreads = Math.max(1, Math.floor(box.tasks / n) - DECODE_THREADS - OTHER_THREADS);
+  // Those that draw are as many again for each pool that is read here.
+  const drawn = config.pools.filter(isStock).length;
+  const tasksLeft = Math.floor(box.tasks / n) - DECODE_THREADS - OTHER_THREADS;
+  const mostPdfThreads = Math.max(1, Math.floor(tasksLeft / (1 + drawn)));
   const pdfThreads = clampSize(
     { name: 'pdf_threads', wanted: limits.pdfThreads, most: mostPdfThreads, by: 'the tasks of the cgroup' },
     binding,
@@ -102,6 +107,7 @@ export function sizeWorker(config: Config, box: Box): Sizes {
     spoolBytes: shareOf(limits.spoolBytes, n),
     pdfThreads,
     decodeThreads: DECODE_THREADS,
+    drawThreads: drawn === 0 ? 0 : pdfThreads,
     podsFed,
     binding,
   };

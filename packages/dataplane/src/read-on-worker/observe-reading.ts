@@ -1,0 +1,32 @@
+import { ERRORS, PagefleetError } from '@pagefleet/contract';
+import { BrokenReply, ReplyTimeout, ServerRefusal } from '@pagefleet/engines';
+import { broken, type FailedDispatch, failed, refused } from '../forward/dispatch.ts';
+import type { StopReason } from '../forward/observe-failure.ts';
+import type { PodEntry } from '../forward/pod-table.ts';
+
+/**
+ * What went wrong with a page that is read on this worker, in the words of the one table. Null: a fault of ours that no
+ * pod and no page is to blame for.
+ */
+export function observeReading(
+  error: unknown,
+  stopped: StopReason | null,
+  pod: PodEntry,
+): FailedDispatch | null {
+  if (stopped) return failed({ kind: stopped });
+  if (error instanceof ServerRefusal) return refused(error.status, error.body, pod);
+  if (error instanceof ReplyTimeout) return { ...failed({ kind: 'timed_out' }), reason: error.name };
+  // The answer is over, so nothing of it runs on: another pod may read the page.
+  if (error instanceof BrokenReply) return { ...failed({ kind: 'bad_answer' }), reason: error.message };
+  if (!(error instanceof PagefleetError)) return broken(error, null);
+  const { code, message, details } = error;
+  if (code === 'local_shortage') return { ...failed({ kind: 'shortage' }), reason: message };
+  if (!isOfThePage(error)) return null;
+  const param = details.param ?? null;
+  return failed({ kind: 'status', status: ERRORS[code].httpStatus, code }, { code, message, param });
+}
+
+/** The statuses by which the table knows the document’s own fault. */
+function isOfThePage({ code }: PagefleetError): boolean {
+  return /^(document|page)_/.test(code) && code !== 'page_deadline' && code !== 'page_parked';
+}

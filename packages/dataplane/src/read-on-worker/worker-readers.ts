@@ -1,0 +1,140 @@
+import {
+  type Config,
+  ENGINE_PROFILES,
+  isProfileName,
+  isStock,
+  PagefleetError,
+  type Pool,
+  type ProfileName,
+} from '@pagefleet/contract';
+import {
+  createDrawing,
+  createVlmReader,
+  type Drawing,
+  type ReadingSettings,
+  readPrompt,
+  type VlmReader,
+} from '@pagefleet/engines';
+import type { Logger } from '@pagefleet/runtime';
+import { type Dispatch, type DispatchOutcome, failed, startStop } from '../forward/dispatch.ts';
+import type { PageSender, PageToRead } from '../forward/send-page.ts';
+import type { Metrics } from '../metrics.ts';
+import { type HeldBytes, readAll } from '../read/held-bytes.ts';
+import { observeReading } from './observe-reading.ts';
+import { DrawingFault, withPodServer } from './pod-model-server.ts';
+
+export interface WorkerReadersOptions {
+  readonly config: Config;
+  readonly metrics: Pick<Metrics, 'readingAsked' | 'readingRejected'>;
+  readonly logger: Logger;
+  /** threads that draw, per pool */
+  readonly drawThreads: number;
+}
+
+/** The pools whose pages are drawn, prompted and parsed on this worker, against a stock image (decision 0012). */
+export interface WorkerReaders {
+  /** null: the pages of the pool are read in its pods */
+  senderOf(pool: string): PageSender | null;
+  close(): Promise<void>;
+}
+
+interface PoolReader {
+  readonly drawing: Drawing;
+  readonly send: PageSender;
+}
+
+export function createWorkerReaders(options: WorkerReadersOptions): WorkerReaders {
+  const readers = new Map<string, PoolReader>();
+  for (const pool of options.config.pools) {
+    if (isStock(pool) && isProfileName(pool.engine))
+      readers.set(pool.name, createPoolReader(pool, pool.engine, options));
+  }
+  return {
+    senderOf: (pool) => readers.get(pool)?.send ?? null,
+    async close() {
+      await Promise.all([...readers.values()].map(({ drawing }) => drawing.close()));
+    },
+  };
+}
+
+function createPoolReader(
+  pool: Pool,
+  profile: ProfileName,
+  { config, metrics, logger, drawThreads }: WorkerReadersOptions,
+): PoolReader {
+  const { picture } = ENGINE_PROFILES[profile];
+  const limits = { profile: picture, dpi: pool.reading.dpi, maxPixels: config.limits.maxPixels };
+  const drawing = createDrawing(limits, drawThreads);
+  const events = {
+    asked: () => metrics.readingAsked(pool.name),
+    rejected: (why: string, tokens: number | null) => metrics.readingRejected(pool.name, why, tokens),
+  };
+  let reader: Promise<VlmReader> | null = null;
+
+  /** Read when the first page comes; a prompt that was missing is looked for again by the next page. */
+  function open(): Promise<VlmReader> {
+    reader ??= readPrompt(profile, pool.reading.prompts)
+      .then((prompt) => createVlmReader(settingsOf(pool, profile, prompt), drawing, events))
+      .catch((cause) => {
+        reader = null;
+        throw cause;
+      });
+    return reader;
+  }
+  open().catch((err) => logger.error({ err, pool: pool.name }, 'prompt_missing'));
+
+  const drawnInVain = new WeakSet<HeldBytes>();
+  const send: PageSender = (page, dispatch) => readOnWorker(page, dispatch, { open, drawnInVain });
+  return { drawing, send };
+}
+
+function settingsOf({ reading, vllm }: Pool, profile: ProfileName, prompt: string): ReadingSettings {
+  const { loopAbort, loopFirstLook: firstLook, loopStep: step, loopHits: hits } = reading;
+  return {
+    ...{ profile, prompt },
+    maxTokens: reading.maxTokens,
+    maxModelLen: vllm.maxModelLen,
+    continuations: reading.continuations,
+    retries: reading.retries,
+    timeoutMs: reading.requestTimeoutMs,
+    loop: loopAbort ? { firstLook, step, hits } : null,
+    accentRepair: reading.accentRepair,
+    tokenTrace: reading.tokenTrace,
+  };
+}
+
+interface ReadingParts {
+  open(): Promise<VlmReader>;
+  /** pages whose drawing has ended a thread before */
+  readonly drawnInVain: WeakSet<HeldBytes>;
+}
+
+/** Reads one page with the model server in one pod. Rejects for a fault of ours that is nobody's. */
+async function readOnWorker(
+  { body, kind }: PageToRead,
+  dispatch: Dispatch,
+  { open, drawnInVain }: ReadingParts,
+): Promise<DispatchOutcome> {
+  const stop = startStop(dispatch);
+  try {
+    if (stop.reason) return failed({ kind: stop.reason });
+    const reader = await open();
+    const page = { load: () => readAll(body), kind, signal: stop.signal };
+    const result = await withPodServer(dispatch, stop, (server) => reader.read(page, server));
+    return { kind: 'read', result };
+  } catch (error) {
+    const known = error instanceof DrawingFault && drawnInVain.has(body) ? cannotBeDrawn(error) : error;
+    if (error instanceof DrawingFault) drawnInVain.add(body);
+    const outcome = observeReading(known, stop.reason, dispatch.pod);
+    if (outcome === null) throw error;
+    return outcome;
+  } finally {
+    stop.clear();
+  }
+}
+
+function cannotBeDrawn(cause: unknown): PagefleetError {
+  return new PagefleetError('page_unreadable', 'the page cannot be drawn: two threads ended over it', {
+    cause,
+  });
+}
