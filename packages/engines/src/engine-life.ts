@@ -1,13 +1,18 @@
 import { type EngineState, PagefleetError, type PageResult } from '@pagefleet/contract';
 import { createPageSlots } from './page-slots.ts';
-import type { Engine, PageInput } from './port.ts';
+import type { Engine, ModelAnswer, ModelRequest, PageInput } from './port.ts';
 
 /** What an engine has to bring; its life (one start, slots, states) is the same for all. */
 export interface EngineCore {
   readonly name: string;
   version(): string;
-  open(): Promise<void>;
+  /** Gives up when the signal is raised: the engine is closed while it starts. */
+  open(closing: AbortSignal): Promise<void>;
   read(page: PageInput): Promise<PageResult>;
+  /** see `Engine.forward` */
+  forward?(request: ModelRequest): Promise<ModelAnswer>;
+  /** how it is once it is open, where that can change by itself */
+  condition?(): EngineState;
   close(): Promise<void>;
 }
 
@@ -27,7 +32,7 @@ export function createEngineLife(core: EngineCore, width: number): Engine {
     if (life.at === 'starting') return life.started;
     if (life.at === 'open') return Promise.resolve();
     if (life.at === 'closed') return Promise.reject(new PagefleetError('stopping', 'the engine is closed'));
-    const started = core.open().then(
+    const started = core.open(closing.signal).then(
       () => {
         if (life.at === 'starting') life = { at: 'open' };
       },
@@ -51,28 +56,53 @@ export function createEngineLife(core: EngineCore, width: number): Engine {
   }
 
   async function read(page: PageInput): Promise<PageResult> {
-    await ready();
-    const signal = AbortSignal.any([page.signal, closing.signal]);
-    const release = await slots
-      .take(signal)
-      .catch((cause: unknown) => Promise.reject(toAbortError(signal, cause)));
+    const { signal, release } = await enter(page.signal);
     try {
       return await core.read({ ...page, signal });
     } catch (cause) {
-      throw signal.aborted ? toAbortError(signal, cause) : toEngineError(cause);
+      throw toKnownError(signal, cause);
     } finally {
       release();
     }
   }
 
+  /** The slot is given back when the body of the answer is over, whoever ends it. */
+  async function forwardBy(
+    send: NonNullable<EngineCore['forward']>,
+    request: ModelRequest,
+  ): Promise<ModelAnswer> {
+    const { signal, release } = await enter(request.signal);
+    try {
+      const answer = await send({ ...request, signal });
+      answer.body.once('close', release);
+      if (answer.body.closed) release();
+      return answer;
+    } catch (cause) {
+      release();
+      throw toKnownError(signal, cause);
+    }
+  }
+
+  /** Waits for a running start and for a slot. */
+  async function enter(wish: AbortSignal): Promise<{ signal: AbortSignal; release: () => void }> {
+    await ready();
+    const signal = AbortSignal.any([wish, closing.signal]);
+    const release = await slots
+      .take(signal)
+      .catch((cause: unknown) => Promise.reject(toAbortError(signal, cause)));
+    return { signal, release };
+  }
+
+  const { forward } = core;
   return {
     name: core.name,
     get version() {
       return core.version();
     },
     start,
-    state: () => stateOf(life, slots.free()),
+    state: () => stateOf(life, slots.free(), core.condition?.() ?? 'ready'),
     read,
+    ...(forward === undefined ? {} : { forward: (request) => forwardBy(forward, request) }),
     async close() {
       const before = life;
       life = { at: 'closed' };
@@ -84,17 +114,22 @@ export function createEngineLife(core: EngineCore, width: number): Engine {
   };
 }
 
-function stateOf(life: Life, free: number): EngineState {
+function stateOf(life: Life, free: number, condition: EngineState): EngineState {
   switch (life.at) {
     case 'new':
     case 'starting':
       return 'starting';
     case 'open':
+      if (condition !== 'ready') return condition;
       return free > 0 ? 'ready' : 'busy';
     case 'failed':
     case 'closed':
       return 'dead';
   }
+}
+
+function toKnownError(signal: AbortSignal, cause: unknown): PagefleetError {
+  return signal.aborted ? toAbortError(signal, cause) : toEngineError(cause);
 }
 
 function toAbortError(signal: AbortSignal, cause: unknown): PagefleetError {

@@ -9,8 +9,12 @@ export { sniffKind } from './document/sniff-kind.ts';
 export type {
   Engine,
   EngineSettings,
+  ModelAnswer,
+  ModelRequest,
   PageInput,
   PageKind,
+  ServerEngineHooks,
+  ServerEngineSettings,
   SleepSettings,
   TesseractSettings,
 } from './port.ts';

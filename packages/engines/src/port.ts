@@ -1,4 +1,6 @@
-import type { EngineState, PageOptions, PageResult } from '@pagefleet/contract';
+import type { Readable } from 'node:stream';
+import type { EngineState, ModelPath, PageOptions, PageResult, ProfileName } from '@pagefleet/contract';
+import type { ReadingEvents, ReadingSettings } from './vlm/vlm-reader.ts';
 
 export type PageKind = 'pdf' | 'png' | 'jpeg' | 'tiff' | 'webp';
 
@@ -8,6 +10,22 @@ export interface PageInput {
   readonly options: PageOptions;
   /** Ends the reading; `read` then rejects once nothing runs for this page any more. */
   readonly signal: AbortSignal;
+}
+
+/** A request to a model server, passed on as it came. */
+export interface ModelRequest {
+  readonly path: ModelPath;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  /** Closes the connection, and with it ends the generation. */
+  readonly signal: AbortSignal;
+}
+
+/** Whatever the model server says, refusals included. The body fails when the server dies in the middle of it. */
+export interface ModelAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
 }
 
 /**
@@ -25,6 +43,11 @@ export interface Engine {
   state(): EngineState;
   /** Waits for a running start, starts nothing by itself. At most `width` pages are read at once; others wait in order. */
   read(page: PageInput): Promise<PageResult>;
+  /**
+   * Passes a request on to the model server, which takes one slot until the body of the answer is over. Rejects as `read`.
+   * Absent where the engine has no model server.
+   */
+  forward?(request: ModelRequest): Promise<ModelAnswer>;
   /** Ends every reading and whatever the engine started. */
   close(): Promise<void>;
 }
@@ -51,4 +74,33 @@ export interface SleepSettings {
   readonly jitterMs?: number;
 }
 
-export type EngineSettings = TesseractSettings | SleepSettings;
+export interface ServerEngineSettings {
+  readonly kind: ProfileName;
+  readonly width: number;
+  /** program and arguments of the model server; host and port are added */
+  readonly command: readonly string[];
+  /** `NAME=value`, for the model server alone */
+  readonly env: readonly string[];
+  /** A server that is not ready by then is stopped and counts as dead. */
+  readonly startMs: number;
+  /** where the pid of the server is noted; null: nowhere */
+  readonly recordFile: string | null;
+  /** PDF pages are drawn at this density; 0: the profile's */
+  readonly dpi: number;
+  readonly maxPixels: number;
+  /** see `readPrompt` */
+  readonly promptFolder: string;
+  /** how pages are read; the rest is known once the server runs */
+  readonly reading: Omit<ReadingSettings, 'profile' | 'prompt' | 'maxModelLen'>;
+}
+
+/** What an engine with a model server tells of itself. */
+export interface ServerEngineHooks {
+  /** fields of a log line */
+  readonly onEvent: (event: { readonly event: string } & Record<string, unknown>) => void;
+  /** everything that the model server prints */
+  readonly onOutput: (chunk: string) => void;
+  readonly reading: ReadingEvents;
+}
+
+export type EngineSettings = TesseractSettings | SleepSettings | ServerEngineSettings;

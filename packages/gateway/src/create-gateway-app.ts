@@ -1,10 +1,18 @@
-import { GATEWAY_PATHS, PAGE_HEADERS, type PageCancelled, PagefleetError } from '@pagefleet/contract';
+import {
+  GATEWAY_PATHS,
+  isProfileName,
+  MODEL_PATHS,
+  PAGE_HEADERS,
+  type PageCancelled,
+  PagefleetError,
+} from '@pagefleet/contract';
 import { createHttpApp, podTls } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CpuMeter, startCpuMeter } from './cpu-meter.ts';
 import { addHealthRoutes } from './health-route.ts';
 import { parsePageId } from './parse-page-headers.ts';
 import type { Pod } from './pod.ts';
+import { takeModelRequest } from './take-model-request.ts';
 import { takePage } from './take-page.ts';
 
 export interface GatewayAppOptions {
@@ -41,6 +49,13 @@ export function createGatewayApp(pod: Pod, options: GatewayAppOptions): FastifyI
   app.post(GATEWAY_PATHS.page, (request, reply) =>
     takePage(pod, { request: request.raw, response: reply.raw, requestId: request.id }),
   );
+
+  for (const path of isProfileName(pod.settings.engine) ? MODEL_PATHS : []) {
+    app.post(path, async (request, reply) => {
+      const exchange = { request: request.raw, response: reply.raw, requestId: request.id };
+      await takeModelRequest(pod, path, exchange, () => reply.hijack());
+    });
+  }
 
   app.delete(`${GATEWAY_PATHS.page}/:id`, async (request): Promise<PageCancelled> => {
     requireOwner(pod, request);

@@ -130,6 +130,35 @@ describe('the engine of a pod (R-040, law L16)', () => {
     expect(bench.keeper.fault()).toBeNull();
   });
 
+  it('what_three_starts_in_a_row_ended_with_is_told_as_a_fault (R-040)', async () => {
+    const bench = createWorkbench();
+    const failed = new PagefleetError('engine_not_ready', 'the hub does not answer');
+    const faults: (string | null)[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      bench.last()?.fail(failed);
+      bench.last()?.closed();
+      await settle();
+      faults.push(bench.keeper.fault());
+      await bench.wake();
+    }
+    expect(faults).toEqual([null, null, 'the hub does not answer']);
+    bench.last()?.up();
+    await settle();
+    expect(bench.keeper.fault()).toBeNull();
+  });
+
+  it('a_request_to_an_engine_without_a_model_server_is_not_found', async () => {
+    const bench = createWorkbench();
+    bench.last()?.up();
+    const request = {
+      path: '/v1/completions',
+      contentType: '',
+      body: Buffer.alloc(0),
+      signal: never,
+    } as const;
+    expect(await bench.keeper.forward(request).catch(codeOf)).toBe('not_found');
+  });
+
   it('a_page_that_waited_for_a_start_that_fails_is_refused', async () => {
     const bench = createWorkbench();
     const reading = bench.keeper.ready(never).catch(codeOf);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineState, PagefleetError, type PageResult } from '@pagefleet/contract';
-import type { Engine, PageInput } from '@pagefleet/engines';
+import type { Engine, ModelAnswer, ModelRequest, PageInput } from '@pagefleet/engines';
 import type { Logger } from '@pagefleet/runtime';
 
 export interface EngineKeeperOptions {
@@ -16,11 +16,16 @@ export interface EngineKeeper {
   version(): string;
   /** Never blocks and starts nothing (R-041). */
   state(): EngineState;
-  /** Why the engine cannot start as the pod is set up: starting it again does not help, other settings do. */
+  /**
+   * Why the engine cannot start as the pod is set up: starting it again does not help, other settings do. Also what the last
+   * of several starts in a row that failed said; null once one succeeds.
+   */
   fault(): string | null;
   /** Resolves when a page can be read; waits while the engine starts. `engine_not_ready` when it is dead. */
   ready(signal: AbortSignal): Promise<void>;
   read(page: PageInput): Promise<PageResult>;
+  /** Passes a request on to the engine's model server; `not_found` where it has none. */
+  forward(request: ModelRequest): Promise<ModelAnswer>;
   /** The engine did not end a reading it was told to end: it is dead, whatever it says. */
   condemn(): void;
   close(): Promise<void>;
@@ -29,6 +34,8 @@ export interface EngineKeeper {
 const LOOK_EVERY_MS = 500;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** One start may fail for a reason that passes: a hub that does not answer, a port that was just taken. */
+const FAULT_AFTER_STARTS = 3;
 
 /** Starts the engine at once, without holding up anybody. */
 export function createEngineKeeper({ create, logger, pause = realPause }: EngineKeeperOptions): EngineKeeper {
@@ -37,6 +44,7 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
   let started = startOf(engine);
   let condemned = false;
   let fault: string | null = null;
+  let failedStarts = 0;
   const kept = keep();
 
   function startOf(next: Engine): Promise<void> {
@@ -68,11 +76,13 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
       await untilAborted(started, closing.signal);
       await started;
     } catch (err) {
-      fault = faultOfSettings(err);
+      failedStarts += 1;
+      fault = faultOfSettings(err) ?? (failedStarts < FAULT_AFTER_STARTS ? null : faultOfStart(err));
       if (!closing.signal.aborted) logger.error({ err }, 'engine_start_failed');
       return false;
     }
     fault = null;
+    failedStarts = 0;
     logger.info({ engine: engine.name, version: engine.version }, 'engine_ready');
     while (!closing.signal.aborted && state() !== 'dead') await pauseUnlessClosing(LOOK_EVERY_MS);
     if (!closing.signal.aborted) logger.error({ condemned }, 'engine_dead');
@@ -114,6 +124,10 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
     fault: () => fault,
     ready,
     read: (page) => engine.read(page),
+    async forward(request) {
+      if (engine.forward) return await engine.forward(request);
+      throw new PagefleetError('not_found', `the engine ${engine.name} has no model server`);
+    },
     condemn: () => {
       condemned = true;
     },
@@ -126,6 +140,11 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
 
 function faultOfSettings(error: unknown): string | null {
   return error instanceof PagefleetError && error.code === 'config_invalid' ? error.message : null;
+}
+
+/** Of other failures than our own nobody knows whether their words are fit for health, which everybody may read. */
+function faultOfStart(error: unknown): string | null {
+  return error instanceof PagefleetError ? error.message : null;
 }
 
 /** A start that failed is told by the state; here only its end matters. */

@@ -2,7 +2,7 @@
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineState, PagefleetError, type PageResult, type PodSettings } from '@pagefleet/contract';
-import type { PageInput } from '@pagefleet/engines';
+import type { ModelAnswer, ModelRequest, PageInput } from '@pagefleet/engines';
 import { createLogger, monotonicMs } from '@pagefleet/runtime';
 import { afterEach, expect } from 'vitest';
 import { createGatewayApp } from './create-gateway-app.ts';
@@ -27,6 +27,8 @@ interface Reading {
 /** A pod in this process whose engine is worked by hand. */
 export async function startPod(changes: Partial<PodSettings> = {}) {
   const readings: Reading[] = [];
+  const forwarded: { request: ModelRequest; answer(answer: ModelAnswer): void; fail(cause: Error): void }[] =
+    [];
   const lines: Record<string, unknown>[] = [];
   const engine = {
     state: 'ready' as EngineState,
@@ -52,6 +54,11 @@ export async function startPod(changes: Partial<PodSettings> = {}) {
         if (engine.state === 'dead') throw new PagefleetError('engine_not_ready', 'dead');
       },
       condemn: () => undefined,
+      forward: (request) =>
+        new Promise<ModelAnswer>((answer, fail) => {
+          forwarded.push({ request, answer, fail });
+          request.signal.addEventListener('abort', () => fail(request.signal.reason));
+        }),
       close: async () => undefined,
       read: (page) =>
         new Promise<PageResult>((resolve, reject) => {
@@ -77,7 +84,7 @@ export async function startPod(changes: Partial<PodSettings> = {}) {
   });
   const { port } = app.server.address() as { port: number };
   const events = (event: string): Record<string, unknown>[] => lines.filter((line) => line.event === event);
-  return { pod, app, port, agent, readings, engine, events, shutdowns: () => shutdowns };
+  return { pod, app, port, agent, readings, forwarded, engine, events, shutdowns: () => shutdowns };
 }
 
 export type Started = Awaited<ReturnType<typeof startPod>>;

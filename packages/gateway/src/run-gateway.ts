@@ -1,15 +1,12 @@
-import {
-  isProfileName,
-  PagefleetError,
-  POD_ENV_PREFIX,
-  POD_PORT,
-  type PodSettings,
-} from '@pagefleet/contract';
-import { createEngine, type EngineSettings } from '@pagefleet/engines';
+import { join } from 'node:path';
+import { isProfileName, POD_ENV_PREFIX, POD_FILES, POD_PORT, type PodSettings } from '@pagefleet/contract';
+import { createEngine, type ServerEngineHooks } from '@pagefleet/engines';
 import { createLogger, decodePodSettings, type Logger, monotonicMs, startWatchdog } from '@pagefleet/runtime';
 import { createGatewayApp } from './create-gateway-app.ts';
 import { createEnding } from './end-gateway.ts';
 import { createEngineKeeper } from './engine-keeper.ts';
+import { openEngineLog } from './engine-log.ts';
+import { engineSettings } from './engine-settings.ts';
 import { MAX_DEADLINE_MS } from './parse-page-headers.ts';
 import { createPod } from './pod.ts';
 import { openPodHome, type PodHome } from './pod-home.ts';
@@ -28,8 +25,10 @@ export async function runGateway(env: NodeJS.ProcessEnv): Promise<void> {
   const { settings, unknown, apiKey } = readSettings(env);
   const home = openPodHome(settings.portFile);
   const { logger, flush } = await openLog(settings, home);
+  const hasServer = home !== null && isProfileName(settings.engine);
+  const engineLog = await openEngineLog(hasServer ? join(home.dir, POD_FILES.engineLog) : null);
   const exit = async (code: number): Promise<never> => {
-    await flush();
+    await Promise.all([flush(), engineLog.flush()]);
     process.exit(code);
   };
   if (home && !(await home.announce())) {
@@ -45,7 +44,9 @@ export async function runGateway(env: NodeJS.ProcessEnv): Promise<void> {
     logger,
   });
 
-  const engine = createEngineKeeper({ create: () => createEngine(engineSettings(settings)), logger });
+  const told = engineSettings(settings, home && join(home.dir, POD_FILES.engine));
+  const hooks = engineHooks(logger, engineLog.write);
+  const engine = createEngineKeeper({ create: () => createEngine(told, hooks), logger });
   const pod = createPod({ settings, engine, logger, monotonicMs });
   const removal = settings.removal === 'runpod' ? createSelfRemoval({ settings, apiKey, logger }) : null;
   const end = (reason: string, graceMs: number, how: 'end' | 'leave' = 'end'): void => {
@@ -125,12 +126,13 @@ function forgetSettings(env: NodeJS.ProcessEnv): void {
   }
 }
 
-function engineSettings(settings: PodSettings): EngineSettings {
-  const { engine: kind, width } = settings;
-  if (kind === 'sleep') return { kind, width, sleepMs: settings.sleepMs };
-  if (isProfileName(kind)) {
-    throw new PagefleetError('unsupported', `the engine ${kind} does not run in this gateway yet`);
-  }
-  const { languages, dpi, pageTimeoutMs, maxPixels, tesseract: implementation } = settings;
-  return { kind, width, languages, dpi, pageTimeoutMs, maxPixels, implementation };
+function engineHooks(logger: Logger, onOutput: (chunk: string) => void): ServerEngineHooks {
+  return {
+    onEvent: ({ event, ...fields }) => logger.info(fields, event),
+    onOutput,
+    reading: {
+      asked: () => undefined,
+      rejected: (why, tokens) => logger.info({ why, tokens }, 'reply_rejected'),
+    },
+  };
 }

@@ -1,84 +1,22 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { PagefleetError, type PageOptions, type PageResult } from '@pagefleet/contract';
 import { type PageKind, sniffKind } from '@pagefleet/engines';
-import type { PageTicket } from './page-gate.ts';
-import { type PageHeaders, parsePageHeaders } from './parse-page-headers.ts';
+import { holdPlace, type PageExchange, type Place } from './hold-place.ts';
 import type { Pod } from './pod.ts';
-import { readBody, tooLarge } from './read-body.ts';
+import { readBody } from './read-body.ts';
 
 /** A reading that was told to end and runs on for so long means that the engine is beyond control. */
 const STUCK_MS = 30_000;
 const SNIFFED_BYTES = 2_048;
 
-interface AdmittedPage {
-  readonly headers: PageHeaders;
-  readonly ticket: PageTicket;
-  readonly ending: AbortController;
-  /** takes the page out of the register */
-  readonly end: () => void;
-}
-
-/** The life of one page in the pod, from its headers to its result. Whatever happens, its place and slot are given back. */
-export async function takePage(
-  pod: Pod,
-  http: { request: IncomingMessage; response: ServerResponse; requestId: string },
-): Promise<PageResult> {
-  const page = admitPage(pod, http.request);
-  const { ending, headers } = page;
-  const deadline = setTimeout(() => {
-    ending.abort(
-      new PagefleetError('page_deadline', `the page was not read within ${headers.deadlineMs} ms`),
-    );
-  }, headers.deadlineMs);
-  const hangUp = (): void => {
-    if (!http.response.writableFinished)
-      ending.abort(new PagefleetError('client_gone', 'the sender hung up'));
-  };
-  http.response.once('close', hangUp);
-  if (http.response.destroyed) hangUp();
-  try {
-    return await readPage(pod, page, http);
-  } finally {
-    clearTimeout(deadline);
-    page.ticket.leave();
-    page.end();
-    if (!http.response.destroyed) pod.owner.hearAgain();
-  }
-}
-
-/** Decided from the headers alone, before a byte of the body is read. */
-function admitPage(pod: Pod, request: IncomingMessage): AdmittedPage {
-  if (!pod.isBearer(request.headers.authorization)) {
-    throw new PagefleetError('unauthorized', 'the bearer token is missing or wrong');
-  }
-  const headers = parsePageHeaders(request.headers);
-  if (!pod.owner.hear(headers.owner)) {
-    throw new PagefleetError('wrong_owner', 'this pod heard another owner a short time ago');
-  }
-  if (pod.stopping) throw new PagefleetError('stopping', 'this pod takes no more pages');
-  const { maxPageBytes } = pod.settings;
-  if (Number(request.headers['content-length'] ?? 0) > maxPageBytes) throw tooLarge(maxPageBytes);
-  if (pod.engine.state() === 'dead') throw new PagefleetError('engine_not_ready', 'the engine is dead');
-
-  const ticket = pod.gate.enter();
-  if (ticket === null) {
-    throw new PagefleetError('pod_full', 'this pod runs and holds as many pages as its width allows', {
-      details: { retryAfterSeconds: 1 },
-    });
-  }
-  const ending = new AbortController();
-  const begun = pod.register.begin(headers.pageId, (reason) => ending.abort(reason));
-  if (begun.kind === 'begun') return { headers, ticket, ending, end: begun.end };
-  ticket.leave();
-  throw new PagefleetError(
-    'conflict',
-    begun.kind === 'running' ? 'this page is in the pod now' : 'this page was ended by its sender',
-  );
+/** The life of one page in the pod, from its headers to its result. */
+export function takePage(pod: Pod, exchange: PageExchange): Promise<PageResult> {
+  return holdPlace(pod, exchange, (place) => readPage(pod, place, exchange));
 }
 
 async function readPage(
   pod: Pod,
-  { headers, ticket, ending: { signal } }: AdmittedPage,
+  { headers, ticket, signal }: Place,
   { request, requestId }: { request: IncomingMessage; requestId: string },
 ): Promise<PageResult> {
   const { pageId, options } = headers;

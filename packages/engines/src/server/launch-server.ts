@@ -58,8 +58,8 @@ export async function launchServer({ command, env, onOutput }: LaunchOptions): P
     child.once('exit', (code, signal) => resolve({ code, how: describeExit(code, signal) }));
   });
   for (const output of [child.stdout, child.stderr]) {
-    output.setEncoding('utf8');
-    output.on('data', (chunk: string) => {
+    output?.setEncoding('utf8');
+    output?.on('data', (chunk: string) => {
       tail.add(chunk);
       onOutput(chunk);
     });

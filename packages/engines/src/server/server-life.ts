@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerExit } from './launch-server.ts';
+import type { ServerConnection } from './server-connection.ts';
+import {
+  nextServerState,
+  probeTimeoutMs,
+  type ServerEvent,
+  type ServerState,
+  STARTING,
+} from './server-state.ts';
+
+/** The state of one model server, kept up to date by probes and by its exit. */
+export interface ServerLife {
+  state(): ServerState;
+  /** Resolves when the server is dead. */
+  readonly dead: Promise<void>;
+  /** It answers and has read a page: probing begins. */
+  pageRead(): void;
+  startTimeOver(): void;
+  stop(): void;
+}
+
+export interface ServerLifeOptions {
+  readonly exited: Promise<ServerExit>;
+  readonly probe: ServerConnection['probe'];
+  readonly everyMs: number;
+  readonly onChange: (state: ServerState) => void;
+}
+
+export function watchServer({ exited, probe, everyMs, onChange }: ServerLifeOptions): ServerLife {
+  const stopping = new AbortController();
+  const death = Promise.withResolvers<void>();
+  let state: ServerState = STARTING;
+
+  function take(event: ServerEvent): void {
+    const before = state;
+    state = nextServerState(state, event);
+    if (state.at === before.at) return;
+    onChange(state);
+    if (state.at === 'dead') death.resolve();
+  }
+
+  /** One probe at a time, however long it takes. */
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted && state.at !== 'dead') {
+      const startedMs = performance.now();
+      const answer = await probe(probeTimeoutMs(state));
+      take({ kind: 'probed', answer, tookMs: performance.now() - startedMs });
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  void exited.then(({ how }) => take({ kind: 'exited', how }));
+  return {
+    state: () => state,
+    dead: death.promise,
+    pageRead() {
+      take({ kind: 'page_read' });
+      void watch();
+    },
+    startTimeOver: () => take({ kind: 'start_time_over' }),
+    stop: () => stopping.abort(),
+  };
+}
