@@ -200,7 +200,7 @@ function podPids(stateDir: string): number[] {
     .flatMap((file) => {
       if (!existsSync(file)) return [];
       const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-      return alive.get(pid)?.command.includes('packages/gateway/') ? [pid] : [];
+      return /packages\/gateway\/|class ModelServer/.test(alive.get(pid)?.command ?? '') ? [pid] : [];
     });
 }
 
