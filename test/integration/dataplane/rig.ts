@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Slice, SlicePod } from '@pagefleet/contract';
+import { modelNamesOf, type Slice, type SlicePod } from '@pagefleet/contract';
 import { createDataplane, type Dataplane } from '@pagefleet/dataplane';
 import { clusterPaths, createHttpApp, createLogger, loadConfig } from '@pagefleet/runtime';
 import { expect, onTestFinished } from 'vitest';
@@ -72,11 +72,11 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         answeredSuspect: 0,
         ...pod,
       })),
-      pools: config.pools.map(({ name, models }) => ({
-        name,
-        models: [...models],
+      pools: config.pools.map((pool) => ({
+        name: pool.name,
+        models: modelNamesOf(pool),
         suspendedUntilMs: 0,
-        servingPods: servingOf(name),
+        servingPods: servingOf(pool.name),
       })),
       limits: { ...LIMITS, ...options.limits },
       ...change,
