@@ -30,10 +30,7 @@ export function takeModelRequest(
     exchange.response.setHeader('x-request-id', exchange.requestId);
     const outcome = await send(answer, exchange.response, place.signal);
     const ms = Math.round(pod.monotonicMs() - startedAtMs);
-    log.info(
-      { status: answer.status, outcome: codeOf(place.signal.reason) ?? outcome, ms },
-      'model_answered',
-    );
+    log.info({ status: answer.status, outcome, ms }, 'model_answered');
   });
 }
 
