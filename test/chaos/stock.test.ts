@@ -56,7 +56,7 @@ describe('a pool that reads with surya, on rented stock pods', () => {
     const [before] = cluster.kill('controller', 'SIGKILL');
     await cluster.until('another controller holds the pod', ({ summary, pods }) => {
       const [now] = cluster.pidsOf('controller');
-      return now !== before && summary.pods_ready === 1 && pods[0]?.id === pod;
+      return now !== undefined && now !== before && summary.pods_ready === 1 && pods[0]?.id === pod;
     });
     expect((await chat(cluster, 'ocr')).status).toBe(200);
     expect((await cloud.all()).length).toBe(1);

@@ -227,3 +227,17 @@ export function watchServers(companion: CompanionProcess): { most(): Promise<num
     },
   };
 }
+
+/** What 95 of 100 calls take at most, of the best of three rounds: others use this machine too. */
+export async function usualMs(call: () => Promise<number>): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const times: number[] = [];
+    for (let n = 0; n < 100; n += 1) {
+      times.push(await call());
+      await sleep(2);
+    }
+    rounds.push(times.toSorted((a, b) => a - b)[94] ?? Number.POSITIVE_INFINITY);
+  }
+  return Math.min(...rounds);
+}

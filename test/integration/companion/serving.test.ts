@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { until } from '../gateway/gateway-process.ts';
-import { MODEL, startCompanion, TOKEN } from './companion-process.ts';
+import { MODEL, startCompanion, TOKEN, usualMs } from './companion-process.ts';
 
 /** Long enough to be in flight while a test looks at it. */
 const SLOW = { tokensPerS: 50, loadedTokensPerS: 100_000, rules: [{ reply: { loop: 'again and ' } }] };
@@ -149,15 +148,10 @@ describe('the companion of a stock image (decision 0012)', () => {
     const open = Array.from({ length: 64 }, (_, n) =>
       one.open(`f-${n}`, { max_tokens: 10_000, stream: true }),
     );
-    for (const { head } of open) (await head).resume();
+    // Left unread: what reading them costs this process is not the pod's.
+    await Promise.all(open.map(({ head }) => head));
     expect((await one.stats()).running).toBe(64);
-    const times: number[] = [];
-    for (let n = 0; n < 100; n += 1) {
-      times.push((await one.health()).ms);
-      await sleep(5);
-    }
-    times.sort((a, b) => a - b);
-    expect(times[94]).toBeLessThan(10);
+    expect(await usualMs(async () => (await one.health()).ms)).toBeLessThan(10);
     for (const one of open) one.hangUp();
   });
 });
