@@ -39,7 +39,7 @@ interface Answer {
 }
 
 /** A request that can be given up in the middle. */
-export interface OpenRequest {
+interface OpenRequest {
   /** resolves with the head of the answer */
   readonly head: Promise<IncomingMessage>;
   /** the whole answer; rejects when it was cut */

@@ -20,7 +20,7 @@ export interface ProbeTarget {
 }
 
 /** `model`: of a stock pod, which is asked for a word of chat; null: the pod takes pages. */
-export interface TrialTarget extends ProbeTarget {
+interface TrialTarget extends ProbeTarget {
   readonly model: string | null;
 }
 

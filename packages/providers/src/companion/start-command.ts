@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MODEL_PATHS, PagefleetError, POD_SETTINGS_VERSION, PROFILE_NAMES } from '@pagefleet/contract';
 import { toldSettings } from '@pagefleet/runtime';
@@ -13,11 +13,13 @@ export interface StartCommand {
 const PARTS = ['wire', 'removal', 'model_server', 'exchange', 'pages', 'companion'] as const;
 const TO_FILL = /^SETTINGS, SETTINGS_VERSION, MODEL_PATHS = .*$/m;
 
+// Read once, as the module is, since whoever rents must not wait for a disk.
+const program = joinParts(await Promise.all(PARTS.map(readPart)));
 let code: string | null = null;
 
 /** How a stock image of the model server becomes a pod of ours (decision 0012). */
 export function companionCommand(): StartCommand {
-  code ??= fillSettings(joinParts(PARTS.map(readPart)));
+  code ??= fillSettings(program);
   return { entrypoint: ['python3'], cmd: ['-c', code] };
 }
 
@@ -36,18 +38,18 @@ export function joinParts(sources: readonly string[]): string {
     .join('');
 }
 
-function readPart(name: (typeof PARTS)[number]): string {
-  return readFileSync(join(import.meta.dirname, `${name}.py`), 'utf8');
+function readPart(name: (typeof PARTS)[number]): Promise<string> {
+  return readFile(join(import.meta.dirname, `${name}.py`), 'utf8');
 }
 
 /** The companion reads its settings by the same schema that wrote them (R-042). */
-function fillSettings(program: string): string {
-  if (!TO_FILL.test(program)) throw new PagefleetError('internal', 'The companion has no room for settings.');
+function fillSettings(joined: string): string {
+  if (!TO_FILL.test(joined)) throw new PagefleetError('internal', 'The companion has no room for settings.');
   const table = Object.entries(toldSettings(PROFILE_NAMES)).map(
     ([variable, { field, kind, absent, elsewhere }]) => [variable, [field, kind, absent, elsewhere]],
   );
   const filled = [Object.fromEntries(table), POD_SETTINGS_VERSION, MODEL_PATHS];
   // A text of JSON is also a text of Python, and `json` is imported above.
   const text = JSON.stringify(JSON.stringify(filled));
-  return program.replace(TO_FILL, () => `SETTINGS, SETTINGS_VERSION, MODEL_PATHS = json.loads(${text})`);
+  return joined.replace(TO_FILL, () => `SETTINGS, SETTINGS_VERSION, MODEL_PATHS = json.loads(${text})`);
 }
