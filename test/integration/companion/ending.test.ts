@@ -71,6 +71,7 @@ describe('the end of a stock pod', () => {
     expect(created.status).toBe(201);
     const { id } = (await created.json()) as { id: string };
     fake.failNext({ api: 'v2', operation: 'DELETE /pods/{id}', status: 503 });
+    fake.failNext({ api: 'graphql', operation: 'podTerminate', status: 500 });
     const one = startCompanion({
       settings: {
         podId: id,
@@ -83,6 +84,7 @@ describe('the end of a stock pod', () => {
     });
     expect(await one.exited).toBe(0);
     expect(fake.pod(id)?.state).toBe('terminated');
+    expect(one.log()).toMatch(/"round": 1, "rest": "unheard", "graphql": "unheard"/);
     expect(one.log()).toMatch(/pod_removed/);
     expect(one.log()).not.toContain(fake.pod(id)?.apiKey ?? '?');
     expect(one.alive()).toEqual([]);

@@ -123,12 +123,15 @@ describe('the companion of a stock image (decision 0012)', () => {
   test('a_hang_up_frees_the_sequence_and_the_same_id_may_ask_again (R-071)', async () => {
     const one = startCompanion({ script: SLOW });
     await one.until('ready');
-    const page = one.open('h-1', { max_tokens: 5_000, stream: true });
-    await page.head;
-    page.hangUp();
-    const again = await one.chat('h-1', { max_tokens: 3 });
-    expect(again.status).toBe(200);
-    await until(async () => (await one.stats()).running === 0, 'the sequence is free');
+    const streamed = one.open('h-1', { max_tokens: 5_000, stream: true });
+    // Nothing of it is written before its end, so no write can fail.
+    const whole = one.open('h-2', { max_tokens: 5_000 });
+    await streamed.head;
+    await until(async () => (await one.stats()).running === 2, 'both are read');
+    for (const page of [streamed, whole]) page.hangUp();
+    const again = await Promise.all(['h-1', 'h-2'].map((id) => one.chat(id, { max_tokens: 3 })));
+    expect(again.map(({ status }) => status)).toEqual([200, 200]);
+    await until(async () => (await one.stats()).running === 0, 'the sequences are free');
   });
 
   test('gives_up_at_the_deadline_of_its_sender (R-026)', async () => {
