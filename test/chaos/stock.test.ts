@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCluster, type TestCluster } from '../cluster.ts';
+import { whitePage } from '../load.ts';
 import { leftInTheTable, type PretendedCloud, pretendedCloud } from '../pretended-cloud.ts';
 
 async function chat(cluster: TestCluster, model: string): Promise<{ status: number; text: string }> {
@@ -50,6 +51,16 @@ describe('a pool that reads with surya, on rented stock pods', () => {
       const { status, text } = await chat(cluster, model);
       expect([status, text]).toEqual([200, expect.stringContaining('simulated')]);
     }
+  });
+
+  test('a_page_is_drawn_and_prompted_by_the_worker_and_read_by_it (R-070)', async () => {
+    const answer = await fetch(`${cluster.url}/v1/ocr`, {
+      method: 'POST',
+      headers: { 'content-type': 'image/png' },
+      body: new Uint8Array(await whitePage()),
+      signal: AbortSignal.timeout(40_000),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('simulated')]);
   });
 
   test('is_adopted_and_used_again_after_the_controller_was_killed (R-035)', async () => {
