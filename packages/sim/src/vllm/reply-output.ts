@@ -50,7 +50,10 @@ export function streamedOutput(response: ServerResponse, options: OutputOptions)
       stream.write(`${eventsOf(ending.lastPieces, ending)}${usage}data: [DONE]\n\n`);
       stream.end();
     },
-    cut: (pieces) => stream.cut(eventsOf(pieces, null)),
+    cut(pieces) {
+      if (pieces.length > 1) stream.write(eventsOf(pieces.slice(0, -1), null));
+      stream.cut(eventsOf(pieces.slice(-1), null));
+    },
     endEarly: () => stream.end(),
     fail(refusal) {
       // As vLLM does it: the stream that failed ends like one that did not.
