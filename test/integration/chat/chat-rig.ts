@@ -10,7 +10,8 @@ import { type Rig, startRig } from '../dataplane/rig.ts';
 
 export const MODEL = 'ocr';
 export const LORA = 'fine-ocr';
-const MAX_TOKENS = 2_000;
+/** of prompt and reply: olmOCR’s own where pages are read, few where a test is about the limit */
+const CONTEXT = { stock: 16_384, chat: 2_000 };
 
 export interface ChatRig {
   readonly rig: Rig;
@@ -26,11 +27,11 @@ export interface ChatRig {
 export interface ChatRigOptions {
   readonly script?: object;
   readonly width?: number;
-  /** of the model server; smaller than `width` only where a test is about it */
   readonly env?: Record<string, string>;
   readonly limits?: Partial<Slice['limits']>;
   readonly pool?: object;
-  readonly args?: readonly string[];
+  /** pages are read on the worker, as against a stock image; nothing is rented, the test hands out the slice */
+  readonly isStock?: boolean;
 }
 
 /** One data plane, the companion of a stock image and our simulation of vLLM behind it. Ends with the test. */
@@ -43,20 +44,29 @@ export async function startChat(options: ChatRigOptions = {}): Promise<ChatRig> 
       serverCommand: [
         ...[...SIMULATED_VLLM, 'some/model', '--served-model-name', MODEL, 'olmocr'],
         ...['--enable-lora', '--lora-modules', `${LORA}=/adapters/fine`],
-        ...['--max-num-seqs', String(width), '--max-model-len', String(MAX_TOKENS), ...(options.args ?? [])],
+        ...[
+          '--max-num-seqs',
+          String(width),
+          '--max-model-len',
+          String(CONTEXT[options.isStock ? 'stock' : 'chat']),
+        ],
       ],
     },
   });
   const pools = [
     {
       ...{ name: MODEL, engine: 'olmocr', width, vllm: { loras: [{ name: LORA, path: '/adapters/fine' }] } },
+      ...(options.isStock ? { provider: 'runpod', machine: { max_usd_per_hour: 1 } } : {}),
       ...options.pool,
     },
-    { name: 'paper', engine: 'sleep' },
+    ...(options.isStock ? [] : [{ name: 'paper', engine: 'sleep' }]),
   ];
+  const provider = options.isStock
+    ? { PAGEFLEET_MONEY_USD_PER_HOUR: '1', PAGEFLEET_MONEY_USD_PER_DAY: '1' }
+    : {};
   const rig = await startRig({
     ...{ pods: [], width },
-    env: { PAGEFLEET_POOLS: JSON.stringify(pools), ...options.env },
+    env: { PAGEFLEET_POOLS: JSON.stringify(pools), ...provider, ...options.env },
     ...(options.limits ? { limits: options.limits } : {}),
   });
   const url = `http://127.0.0.1:${await companion.port()}`;

@@ -4,6 +4,9 @@ import { broken, type FailedDispatch, failed, refused } from '../forward/dispatc
 import type { StopReason } from '../forward/observe-failure.ts';
 import type { PodEntry } from '../forward/pod-table.ts';
 
+/** of what a model server said against a request, for the log */
+const LOGGED_CHARS = 300;
+
 /**
  * What went wrong with a page that is read on this worker, in the words of the one table. Null: a fault of ours that no
  * pod and no page is to blame for.
@@ -14,7 +17,8 @@ export function observeReading(
   pod: PodEntry,
 ): FailedDispatch | null {
   if (stopped) return failed({ kind: stopped });
-  if (error instanceof ServerRefusal) return refused(error.status, error.body, pod);
+  if (error instanceof ServerRefusal)
+    return { ...refused(error.status, error.body, pod), reason: error.body.slice(0, LOGGED_CHARS) };
   if (error instanceof ReplyTimeout) return { ...failed({ kind: 'timed_out' }), reason: error.name };
   // The answer is over, so nothing of it runs on: another pod may read the page.
   if (error instanceof BrokenReply) return { ...failed({ kind: 'bad_answer' }), reason: error.message };
