@@ -96,8 +96,11 @@ describe('a page of a pool on a stock image is read on the worker (decision 0012
       script: { rules: [{ when: { ...OURS, nth: 1 }, reply: { text: 'a b c d e f', dies: 2 } }] },
       env: { PAGEFLEET_CONTROL_PROBE_INTERVAL: '200ms', PAGEFLEET_CONTROL_TRIAL_DELAY: '1s' },
     });
-    const { status } = await read(chat, await picture());
-    expect(status).toBe(200);
+    const reading = read(chat, await picture());
+    // The server that comes after it would die of its first page as well.
+    await expect.poll(() => chat.companion.starts().length, { timeout: 20_000 }).toBe(2);
+    chat.companion.setScript({});
+    expect((await reading).status).toBe(200);
     expect(chat.companion.starts()).toHaveLength(2);
     await chat.rig.expectAllGivenBack();
   });

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { isForClient } from './decide-answer.ts';
+import { parseChatHead } from './parse-chat-head.ts';
+
+test.each([
+  [200, null, true],
+  [400, null, true],
+  [404, null, true],
+  [422, null, true],
+  [400, 'bad_request', false],
+  [429, 'pod_full', false],
+  [429, null, false],
+  [401, null, false],
+  [409, 'wrong_owner', false],
+  [500, null, false],
+  [503, 'engine_not_ready', false],
+] as const)('an_answer_%i_with_code_%s_is_the_clients_%s (R-024)', (status, code, expected) => {
+  expect(isForClient(status, code)).toBe(expected);
+});
+
+test('the_head_of_a_request_is_its_model_and_whether_it_streams', () => {
+  expect(parseChatHead('{"model":"a","stream":true}')).toEqual({ model: 'a', isStream: true });
+  expect(parseChatHead('{"model":"a","stream":"yes"}')).toEqual({ model: 'a', isStream: false });
+  for (const [text, code] of [
+    ['{"model":7}', 'not_found'],
+    ['{}', 'not_found'],
+    ['[]', 'bad_request'],
+    ['{"model"', 'bad_request'],
+  ] as const)
+    expect(() => parseChatHead(text), text).toThrow(expect.objectContaining({ code }));
+});
