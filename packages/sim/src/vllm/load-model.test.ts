@@ -34,7 +34,8 @@ test('more sequences make a step longer and the card faster, never faster than i
 test('prompts that are read beside slow the others by their tokens', () => {
   fc.assert(
     fc.property(speeds, counts, fc.integer({ min: 1, max: 20_000 }), (speed, sequences, prefillTokens) => {
-      const more = stepMs({ sequences, prefillTokens }, speed) - stepMs({ sequences, prefillTokens: 0 }, speed);
+      const more =
+        stepMs({ sequences, prefillTokens }, speed) - stepMs({ sequences, prefillTokens: 0 }, speed);
       expect(more).toBeCloseTo((prefillTokens * 1_000) / speed.prefillTokensPerS, 6);
     }),
   );
