@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-export type TokenKind = 'prompt' | 'completion';
+type TokenKind = 'prompt' | 'completion';
 
 /** What goes to model servers: chat requests, and the requests by which a page is read on this worker. */
 export interface ModelMetrics {

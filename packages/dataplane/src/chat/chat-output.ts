@@ -6,7 +6,7 @@ import { toOpenAiError } from './openai-error.ts';
 const PADDING_INTERVAL_MS = 20_000;
 const JSON_TYPE = 'application/json';
 
-export interface AnswerHead {
+interface AnswerHead {
   readonly status: number;
   readonly contentType: string;
   /** null: not known before its end */

@@ -25,7 +25,7 @@ export interface PodClient {
   destroy(): Promise<void>;
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: readonly Uint8Array[] | AsyncIterable<Uint8Array> | Readable;

@@ -5,7 +5,7 @@ import { type Dispatch, type DispatchStop, headersOf } from '../forward/dispatch
 import type { PodClient } from '../forward/pod-client.ts';
 
 /** For which dispatch a server is asked. */
-export interface AskedFor {
+interface AskedFor {
   readonly dispatch: Dispatch;
   readonly stop: DispatchStop;
   readonly startedAtMs: number;
