@@ -15,10 +15,10 @@ const HISTOGRAMS = {
   request_prompt_tokens: TOKENS,
 } as const;
 
-export type HistogramName = keyof typeof HISTOGRAMS;
+type HistogramName = keyof typeof HISTOGRAMS;
 
 /** What is read off the engine at the moment of the scrape. */
-export interface Gauges {
+interface Gauges {
   readonly running: number;
   readonly waiting: number;
   /** 0 to 1 */

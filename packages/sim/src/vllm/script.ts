@@ -80,7 +80,7 @@ export interface ScriptedToolCall {
 }
 
 /** Before the reply, as a status; with `afterTokens` as an error event inside of a stream that began with 200. */
-export interface ScriptedError {
+interface ScriptedError {
   readonly status: number;
   readonly message?: string;
   readonly type?: string;

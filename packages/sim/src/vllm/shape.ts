@@ -7,7 +7,7 @@ const KINDS = {
   list: (value: unknown) => Array.isArray(value),
 } as const;
 
-export type Kind = keyof typeof KINDS | `"${string}"`;
+type Kind = keyof typeof KINDS | `"${string}"`;
 export type Shape = Readonly<Record<string, readonly Kind[]>>;
 
 /** Throws an error that names the first field that is not as expected, with its path. */

@@ -8,7 +8,7 @@ interface TokenLogprob {
 }
 
 /** Simulated probabilities, the same for the same token: mostly sure ones, none below a half. */
-export function logprobOf(token: string): number {
+function logprobOf(token: string): number {
   return -0.7 * shareOf(token) ** 4;
 }
 
