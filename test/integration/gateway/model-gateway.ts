@@ -112,12 +112,10 @@ async function livingWith(variable: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const [environment, command] = await Promise.all([
-      readFile(`/proc/${name}/environ`, 'utf8').catch(() => ''),
-      readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => ''),
-    ]);
-    const isServer = environment.split('\0').includes(variable) && command.includes(`${SIM}\0serve`);
-    if (isServer && !command.startsWith('/bin/sh')) found.push(Number(name));
+    const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (!command.includes(`${SIM}\0serve`) || command.startsWith('/bin/sh')) continue;
+    const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(variable)) found.push(Number(name));
   }
   return found;
 }
