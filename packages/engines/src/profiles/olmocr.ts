@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { toPlainText } from '../vlm/html-markdown.ts';
+import { toPlainText } from '../vlm/html-text.ts';
 import type { ParsedReply, ParseReply } from './profile-parser.ts';
 
 /** What stands before the text of a page (contract 3.3). */
@@ -17,6 +17,8 @@ export const parseOlmocr: ParseReply = (reply): ParsedReply => {
   if (matter === null) return { kind: 'invalid', why: 'it does not begin with a front matter' };
   const facts = parseMatter(matter[1] ?? '');
   if (facts === null) return { kind: 'invalid', why: 'its front matter is no YAML mapping' };
+  if (typeof facts.is_rotation_valid !== 'boolean')
+    return { kind: 'invalid', why: 'its front matter does not say whether the page stands upright' };
   const by = TURNS.find((degrees) => degrees === facts.rotation_correction);
   if (facts.is_rotation_valid === false && by !== undefined) return { kind: 'turned', by };
   const markdown = reply.slice(matter[0].length).trim();
@@ -25,17 +27,18 @@ export const parseOlmocr: ParseReply = (reply): ParsedReply => {
 
 function parseMatter(yaml: string): FrontMatter | null {
   try {
-    const value: unknown = parse(yaml);
+    const value: unknown = parse(yaml, { logLevel: 'error' });
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   } catch {
     return null;
   }
 }
 
-/** Its tables are HTML; the rest of its Markdown is left as it is. */
+/** Its tables are HTML, its pictures are described; the rest of its Markdown is left as it is. */
 function plainOf(markdown: string): string {
   return markdown
     .replace(/<table\b[\s\S]*?<\/table>/gi, (table) => toPlainText(table))
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replace(/^#{1,6} /gm, '')
     .replace(/\*\*([^*\n]+)\*\*/g, '$1')
     .trim();

@@ -1,4 +1,4 @@
-import type { Block, BlockKind } from '@pagefleet/contract';
+import type { Block } from '@pagefleet/contract';
 import { type DefaultTreeAdapterTypes, parseFragment, serialize } from 'parse5';
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -6,7 +6,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 /** A piece of a page as the engines write it: `<div data-label="…" data-bbox="x0 y0 x1 y1">…</div>`. */
 export interface HtmlBlock {
-  /** lower case, words joined by one blank */
+  /** lower case, words joined by one blank; empty: it stands outside of any block */
   readonly label: string;
   /** in the engine's own units; null: it has none that makes sense */
   readonly box: { readonly x0: number; readonly y0: number; readonly x1: number; readonly y1: number } | null;
@@ -18,30 +18,49 @@ export interface Picture {
   readonly height: number;
 }
 
-/** The blocks of a reply, in its order; null: it has none. Text that stands outside of any block is one of its own. */
+/** No page nests deeper; what does is an engine that has lost itself, and would break whoever walks through it. */
+const MAX_DEPTH = 100;
+
+/**
+ * The blocks of a reply, in its order; null: it has none. Text that stands outside of any block is one of its own; a block
+ * inside of another, as when an end tag is missing, comes after it.
+ */
 export function parseHtmlBlocks(reply: string): readonly HtmlBlock[] | null {
-  const blocks = parseFragment(withoutFence(reply)).childNodes.flatMap(blockOf);
+  const { childNodes } = parseFragment(withoutFence(reply));
+  if (isDeeperThan(childNodes, MAX_DEPTH)) return null;
+  const blocks = childNodes.flatMap(blocksOf);
   return blocks.some(({ label }) => label !== '') ? blocks : null;
 }
 
-function blockOf(node: Node): HtmlBlock[] {
+function blocksOf(node: Node): HtmlBlock[] {
   if (!('tagName' in node)) {
     const text = 'value' in node ? node.value.trim() : '';
     return text === '' ? [] : [{ label: '', box: null, html: escapeText(text) }];
   }
   const label = attributeOf(node, 'label');
-  if (label === null) return [{ label: '', box: null, html: outerHtml(node) }];
-  const box = parseBox(attributeOf(node, 'bbox') ?? '');
-  return [
-    {
-      label: label
-        .toLowerCase()
-        .replace(/[-_\s]+/g, ' ')
-        .trim(),
-      box,
-      html: serialize(node).trim(),
-    },
-  ];
+  if (label === null) {
+    if (hasBlock(node)) return node.childNodes.flatMap(blocksOf);
+    return [{ label: '', box: null, html: outerHtml(node) }];
+  }
+  const inner = node.childNodes.filter(isBlock);
+  node.childNodes = node.childNodes.filter((child) => !isBlock(child));
+  const own: HtmlBlock = {
+    label: label
+      .toLowerCase()
+      .replace(/[-_\s]+/g, ' ')
+      .trim(),
+    box: parseBox(attributeOf(node, 'bbox') ?? ''),
+    html: serialize(node).trim(),
+  };
+  return [own, ...inner.flatMap(blocksOf)];
+}
+
+function isBlock(node: Node): boolean {
+  return 'tagName' in node && node.tagName === 'div' && attributeOf(node, 'label') !== null;
+}
+
+function hasBlock(node: Node): boolean {
+  return 'childNodes' in node && node.childNodes.some((child) => isBlock(child) || hasBlock(child));
 }
 
 /** `data-label` and `label` are the same to us: releases differ. */
@@ -65,12 +84,19 @@ function escapeText(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }
 
-/** Models put a fence around what they were asked to write as HTML. */
+/** Models put a fence around what they were asked to write as HTML, and a word of politeness before it. */
 function withoutFence(reply: string): string {
-  return reply
-    .trim()
-    .replace(/^```(?:html)?\s*\n/, '')
-    .replace(/\n```$/, '');
+  const fenced = /^[^<]{0,200}```(?:html)?[ \t]*\n([\s\S]*?)(?:\n```\s*)?$/.exec(reply.trim());
+  return fenced?.[1] ?? reply;
+}
+
+function isDeeperThan(nodes: readonly Node[], limit: number): boolean {
+  let level = nodes;
+  for (let depth = 0; depth <= limit; depth += 1) {
+    level = level.flatMap((node) => ('childNodes' in node ? node.childNodes : []));
+    if (level.length === 0) return false;
+  }
+  return true;
 }
 
 /** From the engine's grid to pixels of the picture, inside it; a box that makes no sense is the whole picture's. */
@@ -84,41 +110,4 @@ export function toPixels(box: HtmlBlock['box'], grid: number, { width, height }:
     x1: scale(box.x1, width),
     y1: scale(box.y1, height),
   };
-}
-
-const KINDS: Readonly<Record<string, BlockKind>> = {
-  text: 'text',
-  caption: 'caption',
-  footnote: 'text',
-  equation: 'equation',
-  'equation block': 'equation',
-  formula: 'equation',
-  chemical: 'equation',
-  'chemical block': 'equation',
-  list: 'list',
-  'list group': 'list',
-  'list item': 'list',
-  'page header': 'header',
-  'page footer': 'footer',
-  image: 'image',
-  picture: 'image',
-  figure: 'image',
-  diagram: 'image',
-  'section header': 'title',
-  title: 'title',
-  table: 'table',
-  'table of contents': 'table',
-  contents: 'table',
-  'complex block': 'text',
-  complex: 'text',
-  code: 'code',
-  'code block': 'code',
-  form: 'table',
-  bibliography: 'references',
-  'blank page': 'text',
-};
-
-/** What the engines call a block, in Mistral's words; a label that is not known is text. */
-export function kindOf(label: string): BlockKind {
-  return KINDS[label] ?? 'text';
 }

@@ -1,10 +1,7 @@
-import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import TurndownService from 'turndown';
 
-type Node = DefaultTreeAdapterTypes.ChildNode;
-
 /** Tables stay HTML, as the engines' own clients leave them: merged cells have no form in Markdown. */
-const KEPT = ['table', 'sup', 'sub', 'u'] as const;
+const KEPT = ['table', 'sup', 'sub', 'u', 'del'] as const;
 
 const service = createService();
 
@@ -22,47 +19,44 @@ function createService(): TurndownService {
   });
   made.escape = (text) => text;
   made.keep([...KEPT]);
+  made.remove(['script', 'style']);
   made.addRule('math', {
     filter: (node) => node.nodeName.toLowerCase() === 'math',
     replacement(content, node) {
-      const isBlock = 'getAttribute' in node && node.getAttribute('display') === 'block';
+      const isBlock = attributeOf(node, 'display') === 'block';
       const formula = (node.textContent ?? content).trim();
       return isBlock ? `\n\n$$${formula}$$\n\n` : `$${formula}$`;
+    },
+  });
+  made.addRule('listing', {
+    filter: (node) => node.nodeName === 'PRE' && node.firstChild?.nodeName !== 'CODE',
+    replacement: (content, node) => fenced((node.textContent ?? content).replace(/^\n+|\n+$/g, '')),
+  });
+  made.addRule('box', {
+    filter: (node) =>
+      node.nodeName === 'INPUT' && /^(checkbox|radio)$/i.test(attributeOf(node, 'type') ?? ''),
+    replacement: (_, node) => (attributeOf(node, 'checked') === null ? '☐' : '☑'),
+  });
+  // The engines describe pictures; where one would be found they do not know.
+  made.addRule('picture', {
+    filter: 'img',
+    replacement(_, node) {
+      const description = (attributeOf(node, 'alt') ?? '').replace(/\s+/g, ' ').trim();
+      return description === '' ? '' : `![${description}](${attributeOf(node, 'src') ?? ''})`;
     },
   });
   return made;
 }
 
-const ENDS_A_LINE = new Set([
-  'p',
-  'div',
-  'br',
-  'tr',
-  'li',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'pre',
-  'table',
-]);
-
-/** What a block says, without any marks: a line for a row or paragraph, a tab between cells. */
-export function toPlainText(html: string): string {
-  const lines = parseFragment(html).childNodes.map(textOf).join('').split('\n');
-  return lines
-    .map((line) => line.trim())
-    .join('\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
+function attributeOf(node: object, name: string): string | null {
+  return 'getAttribute' in node && typeof node.getAttribute === 'function'
+    ? (node.getAttribute(name) as string | null)
+    : null;
 }
 
-function textOf(node: Node): string {
-  if ('value' in node) return node.value.replace(/\s+/g, ' ');
-  if (!('childNodes' in node)) return '';
-  const inside = node.childNodes.map(textOf).join('');
-  if (node.nodeName === 'td' || node.nodeName === 'th') return `${inside.trim()}\t`;
-  return ENDS_A_LINE.has(node.nodeName) ? `${inside}\n` : inside;
+/** With a fence that is longer than any inside. */
+function fenced(code: string): string {
+  const longest = Math.max(2, ...(code.match(/`{3,}/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  return `\n\n${fence}\n${code}\n${fence}\n\n`;
 }
