@@ -52,6 +52,8 @@ const POLICIES: readonly Policy[] = [
       'packages/dataplane/src/read/fetch-document.ts': 'documents by URL',
       'packages/controller/src/observe/pod-prober.ts': 'probes',
       'packages/providers/src/runpod/open-http.ts': 'the provider’s API, bounded',
+      'packages/engines/src/server/server-connection.ts':
+        'the pod’s own model server: replies and probes apart',
       'packages/gateway/src/remove-self.ts': 'one call at a time, when the pod takes no more pages',
     },
     reason: 'connections are opened in one place, bounded, pages and control apart',

@@ -15,7 +15,7 @@ export interface EngineWatch {
   stop(): Promise<EngineFindings>;
 }
 
-export interface EngineFindings {
+interface EngineFindings {
   /** most model servers that lived at the same time */
   readonly mostAtOnce: number;
   readonly looks: number;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ClusterFile, Slice } from '@pagefleet/contract';
 import {
   clusterPaths,
@@ -20,15 +21,16 @@ export interface LoneWorker {
 
 /**
  * One forwarding worker with a real nats-server and a slice of the given pods, without controller and nginx: the bench
- * itself hands out the slice.
+ * itself hands out the slice. `settings` as in `pagefleet.yaml`; its pool is the first one.
  */
 export async function startLoneWorker(
   stateDir: string,
   podPorts: readonly number[],
   width: number,
+  settings: object = {},
 ): Promise<LoneWorker> {
   const [nats = 0, backup = 0] = await freePorts(2);
-  const file = await writeState(stateDir, nats, backup);
+  const file = await writeState(stateDir, settings, { nats, backup });
   const bus = watch(spawn('nats-server', ['-c', clusterPaths(stateDir).natsConfFile], { stdio: 'ignore' }));
   await nameEpoch(file);
   const worker = startProgram(programPath('worker'), ['--backup'], { PAGEFLEET_STATE: stateDir });
@@ -42,8 +44,13 @@ export async function startLoneWorker(
   };
 }
 
-async function writeState(stateDir: string, nats: number, backup: number): Promise<ClusterFile> {
+async function writeState(
+  stateDir: string,
+  settings: object,
+  { nats, backup }: { nats: number; backup: number },
+): Promise<ClusterFile> {
   const paths = clusterPaths(stateDir);
+  await writeFile(join(stateDir, 'pagefleet.yaml'), JSON.stringify(settings));
   const { config } = loadConfig({ env: { PAGEFLEET_LIMITS_MAX_IN_FLIGHT: '256' }, cwd: stateDir });
   const pass = randomBytes(16).toString('hex');
   for (const folder of [paths.natsDir, paths.runDir, paths.spoolDir])
@@ -87,6 +94,7 @@ async function nameEpoch(file: ClusterFile): Promise<void> {
 async function grant(file: ClusterFile, podPorts: readonly number[], width: number): Promise<void> {
   const bus = await connect(file);
   const bootId = await new Promise<string>((resolve) => bus.subscribe('report', (key) => resolve(key)));
+  const pool = file.config.pools[0]?.name ?? 'ocr';
   const slice: Slice = {
     v: 1,
     bootId,
@@ -94,14 +102,14 @@ async function grant(file: ClusterFile, podPorts: readonly number[], width: numb
     rev: 1,
     pods: podPorts.map((port, i) => ({
       id: `bench-${i}`,
-      pool: 'ocr',
+      pool,
       url: `http://127.0.0.1:${port}`,
       token: 'bench',
       width,
       mode: 'serve',
       answeredSuspect: 0,
     })),
-    pools: [{ name: 'ocr', models: [], suspendedUntilMs: 0 }],
+    pools: [{ name: pool, models: [], suspendedUntilMs: 0 }],
     limits: { maxInFlight: 256, maxQueued: 256, maxMemoryBytes: 512_000_000, maxSpoolBytes: 512_000_000 },
   };
   const acked = new Promise<void>((resolve) =>

@@ -9,7 +9,7 @@ import { type GatewayOptions, type GatewayProcess, startGateway } from './gatewa
 
 const SIM = join(programPath('sim'), '..', 'vllm', 'main.ts');
 
-export interface SimulatedRequest {
+interface SimulatedRequest {
   readonly path: string;
   readonly end: string;
   readonly completionTokens: number;

@@ -27,7 +27,7 @@ export function createOutputTail(env: Readonly<Record<string, string | undefined
   };
 }
 
-export function hideSecrets(text: string, secrets: readonly string[]): string {
+function hideSecrets(text: string, secrets: readonly string[]): string {
   const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
   return known.replace(TOKENS, (_, scheme: string | undefined) => `${scheme ?? ''}${HIDDEN}`);
 }

@@ -2,7 +2,7 @@ import { Agent, Pool } from 'undici';
 import type { ModelAnswer, ModelRequest } from '../port.ts';
 import type { ModelServer } from '../vlm/model-server.ts';
 
-export interface ServerFacts {
+interface ServerFacts {
   /** every name that the server answers to */
   readonly models: readonly string[];
   /** longest prompt and reply together, tokens; 0: it does not say */

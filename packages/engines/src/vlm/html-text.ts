@@ -43,7 +43,7 @@ function ended(said: string): string {
 }
 
 /** A box that can be ticked; other inputs hold nothing that a page says. */
-export function boxOf({ attrs }: Pick<DefaultTreeAdapterTypes.Element, 'attrs'>): string {
+function boxOf({ attrs }: Pick<DefaultTreeAdapterTypes.Element, 'attrs'>): string {
   const isBox = attrs.some(({ name, value }) => name === 'type' && /^(checkbox|radio)$/i.test(value));
   if (!isBox) return '';
   return attrs.some(({ name }) => name === 'checked') ? '☑' : '☐';
