@@ -41,7 +41,12 @@ const contentType = TYPES[extname(values.file)] ?? 'image/png';
 const POOLS = {
   worker: {
     money: { usd_per_hour: 1, usd_per_day: 1 },
-    pools: [{ name: 'bench', engine: values.engine, provider: 'runpod', width: concurrency }],
+    pools: [
+      {
+        ...{ name: 'bench', engine: values.engine, provider: 'runpod', width: concurrency },
+        machine: { max_usd_per_hour: 1 },
+      },
+    ],
   },
   pod: { pools: [{ name: 'bench', engine: 'sleep', width: concurrency }] },
 } as const;
