@@ -5,19 +5,24 @@ const BASE_REPEATS = 4;
 const SHORT_PIECE_BONUS = 3;
 /** Looked at again without its end: a loop may just have left itself. */
 const REMOVED_END = 50;
-/** Enough for the longest piece as often as it may stand, and once more, and for what is removed. */
-const JUDGED = (BASE_REPEATS + 2) * LONGEST_PIECE + REMOVED_END;
-/** Of the raw text; leaders in it shrink to nearly nothing. */
-const TAIL = 16_384;
+/** Of the raw text, characters: enough for the longest piece as often as a page may have it in lines or rows. */
+const TAIL = 32_768;
+
+/**
+ * What stands for a leader: it takes a place of its own on the page, so that as many of them may be alike as a page has lines or
+ * rows. A sheet to sign in, or a table of zeros, is no loop. 66 lines are six to the inch on eleven inches; some have two blanks.
+ */
+const MARK = '\u0001';
+const MARKS_OF_A_PAGE = 100;
 
 /**
  * Leaders, rules, blanks, empty cells and rows: a contents page, a form or an empty table, not a loop. Of 5,134 genuine pages
  * 132 would be called loops without this, and none with it. A run longer than any line or table of a page is what an engine
  * that has lost itself writes, so it stays.
  */
-const LEADERS: readonly { readonly run: RegExp; readonly longest: number }[] = [
-  { run: /(?:[.\u00b7\u2026_\-=|:\s]|&nbsp;){4,}/g, longest: 600 },
-  { run: /(?:<\/?(?:tr|td|th|tbody|br)(?:\s[^<>]{0,80})?\/?>\s*){4,}/g, longest: 8_000 },
+const LEADERS: readonly { readonly run: RegExp; readonly longest: number; readonly isLine: RegExp }[] = [
+  { run: /(?:[.\u00b7\u2026_\-=|:\s]|&nbsp;){4,}/g, longest: 600, isLine: /(?:[.\u00b7\u2026_\-=|]\s*){4}/ },
+  { run: /(?:<\/?(?:tr|td|th|tbody|br)(?:\s[^<>]{0,80})?\/?>\s*){4,}/g, longest: 8_000, isLine: /tr|br/ },
 ];
 
 /** Whether a text ends in a piece that stands there far too often, one after the other (contract 3.4). */
@@ -28,17 +33,23 @@ export function endsInLoop(text: string): boolean {
 
 function collapseLeaders(text: string): string {
   return LEADERS.reduce(
-    (left, { run, longest }) =>
-      left.replace(run, (found) => (found.length > longest ? found : found.slice(0, 1))),
+    (left, { run, longest, isLine }) =>
+      left.replace(run, (found) => {
+        if (found.length > longest) return found;
+        return isLine.test(found) ? MARK : found.slice(0, 1);
+      }),
     text,
   );
 }
 
 function repeatsAtEnd(text: string): boolean {
-  const judged = text.slice(-JUDGED);
   for (let length = 1; length <= LONGEST_PIECE; length += 1) {
     const allowed = Math.floor(BASE_REPEATS * (1 + SHORT_PIECE_BONUS / length));
-    if (countAtEnd(judged, length, allowed + 1) > allowed) return true;
+    if (countAtEnd(text, length, allowed + 1) <= allowed) continue;
+    const marks = text.slice(-length).split(MARK).length - 1;
+    if (marks === 0) return true;
+    const onPage = Math.max(allowed, Math.floor(MARKS_OF_A_PAGE / marks));
+    if (countAtEnd(text, length, onPage + 1) > onPage) return true;
   }
   return false;
 }

@@ -67,6 +67,15 @@ describe('a text that ends in a loop (contract 3.4)', () => {
     expect(endsInLoop(prose(1_000) + end)).toBe(true);
   });
 
+  it.each([
+    ['rows of zeros', '<tr><td>0.00</td><td>0.00</td></tr>', 90],
+    ['lines to sign', `Name ${'_'.repeat(40)} Signature ${'_'.repeat(40)}\n`, 45],
+    ['rows of which one cell is filled', '<tr><td>Signature</td><td></td><td></td></tr>\n', 90],
+  ])('%s_are_none_as_many_as_a_page_has_and_one_without_end', (_, line, most) => {
+    expect(endsInLoop(prose(1_000) + line.repeat(most))).toBe(false);
+    expect(endsInLoop(prose(1_000) + line.repeat(200))).toBe(true);
+  });
+
   it('prose_numbered_tables_and_forms_are_none', () => {
     const table = Array.from({ length: 80 }, (_, n) => `<tr><td>${n}</td><td>${n * 7}.00</td></tr>`).join('');
     const form = Array.from({ length: 40 }, (_, n) => `Question ${n + 1}: ☐ yes ☐ no\n`).join('');

@@ -138,12 +138,9 @@ describe('a page that', () => {
   });
 
   test('ends_by_itself_in_a_repetition_in_every_try_is_like_that', async () => {
-    const rows = html(`<table>${'<tr><td>0.00</td></tr>'.repeat(40)}</table>`);
-    const { read, asked } = rig(
-      [0, 1, 2, 3].map(() => ({ text: rows })),
-      { loop: null },
-    );
-    expect((await read()).text).toMatch(/^(0\.00\s*)+$/);
+    const refrain = html('ha '.repeat(40));
+    const { read, asked } = rig([0, 1, 2, 3].map(() => ({ text: refrain })));
+    expect((await read()).text).toMatch(/^(ha ?)+$/);
     expect(asked).toHaveLength(4);
   });
 });
