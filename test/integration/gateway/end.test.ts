@@ -105,7 +105,7 @@ describe('the end of a real gateway', () => {
   });
 
   it('settings_that_are_wrong_end_the_pod_and_are_named_without_their_values', async () => {
-    const gateway = start({ settings: { dpi: 7 } });
+    const gateway = start({ settings: { engine: 'tesseract', dpi: 7 } });
     expect((await gateway.exited).code).toBe(1);
     const log = await readFile(join(gateway.dir, 'log'), 'utf8');
     expect(log).toContain('PAGEFLEET_POD_DPI');

@@ -49,6 +49,8 @@ describe('a gateway that reads with a model server of its own (R-040, R-070)', (
     const { status, body } = await pod.gateway.read('page-1', await smallPage(1));
     expect([status, body]).toEqual([200, expect.stringContaining('simulated')]);
     expect(JSON.parse(body).engine).toContain(engine);
+    // The simulation writes a request down when its answer has ended.
+    await until(async () => pod.requests().length >= 2, 'both requests are written down');
     const asked = pod.requests().map(({ path, body: sent }) => [path, sent.max_tokens]);
     expect(asked).toHaveLength(2);
     expect(asked[0]).toEqual([CHAT, 16]);
