@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repoRoot } from '@pagefleet/runtime';
+import { request } from 'undici';
 import { type Child, firstLine, startProgram } from './child.ts';
 import { drive } from './drive.ts';
 import { type LoneWorker, startLoneWorker } from './lone-worker.ts';
@@ -18,22 +19,22 @@ const { values } = parseArgs({
     file: { type: 'string', default: join(repoRoot(), 'docs/sample/scan.pdf') },
     engine: { type: 'string', default: 'surya' },
     rounds: { type: 'string', default: '5' },
-    pages: { type: 'string', default: '100' },
+    /** in one round */
+    documents: { type: 'string', default: '50' },
     concurrency: { type: 'string', default: '32' },
     /** how long a simulated model takes */
     wait: { type: 'string', default: '200' },
     json: { type: 'boolean', default: false },
   },
 });
-const [rounds, pages, concurrency] = [
+const [rounds, documents, concurrency] = [
   Number(values.rounds),
-  Number(values.pages),
+  Number(values.documents),
   Number(values.concurrency),
 ];
 const TYPES: Readonly<Record<string, string>> = { '.pdf': 'application/pdf', '.jpg': 'image/jpeg' };
 
-if (!existsSync(values.file))
-  throw new Error(`no page in ${values.file}: name a file of one page with --file`);
+if (!existsSync(values.file)) throw new Error(`no page in ${values.file}: name one with --file`);
 const body = await readFile(values.file);
 const contentType = TYPES[extname(values.file)] ?? 'image/png';
 
@@ -71,10 +72,19 @@ async function start(name: 'worker' | 'pod'): Promise<Side> {
 
 async function run({ worker, cpuMicros, rssMb, name }: Side): Promise<void> {
   const before = await processCpuMicros(worker.pid);
-  const result = await drive({ url: worker.url, body, contentType, requests: pages, concurrency });
-  if (result.failed > 0) throw new Error(`${result.failed} of ${pages} pages failed (read on the ${name})`);
-  cpuMicros.push(((await processCpuMicros(worker.pid)) - before) / pages);
+  const result = await drive({ url: worker.url, body, contentType, requests: documents, concurrency });
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${documents} documents failed (read on the ${name})`);
+  cpuMicros.push(((await processCpuMicros(worker.pid)) - before) / (documents * pagesEach));
   rssMb.push(rssOf(worker.pid));
+}
+
+/** As the worker counts them. */
+async function countPages({ worker }: Side): Promise<number> {
+  const headers = { 'content-type': contentType };
+  const answer = await request(worker.url, { method: 'POST', body, headers });
+  const { usage_info: usage } = (await answer.body.json()) as { usage_info?: { pages_processed?: number } };
+  return usage?.pages_processed ?? Number.NaN;
 }
 
 function rssOf(pid: number): number {
@@ -88,8 +98,10 @@ function median(numbers: readonly number[]): number {
 }
 
 const sides: Side[] = [];
+let pagesEach = 1;
 try {
   for (const name of ['pod', 'worker'] as const) sides.push(await start(name));
+  if (sides[0]) pagesEach = await countPages(sides[0]);
   // The first round of each warms up and is not counted; its memory is where the series begins.
   for (let round = 0; round <= rounds; round += 1) {
     for (const side of sides) {
@@ -100,7 +112,7 @@ try {
   const [pod = Number.NaN, worker = Number.NaN] = sides.map(({ cpuMicros }) => median(cpuMicros) / 1_000);
   const summary = {
     file: values.file,
-    ...{ engine: values.engine, pages: pages * rounds, concurrency },
+    ...{ engine: values.engine, pages: documents * pagesEach * rounds, concurrency },
     onPodCpuMsPerPage: Number(pod.toFixed(2)),
     onWorkerCpuMsPerPage: Number(worker.toFixed(2)),
     drawingCpuMsPerPage: Number((worker - pod).toFixed(2)),
