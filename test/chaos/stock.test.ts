@@ -36,7 +36,7 @@ describe('a pool that reads with surya, on rented stock pods', () => {
   });
 
   test('rents_one_which_serves_and_says_what_it_runs (R-045)', async () => {
-    const { pods } = await cluster.until('a pod serves', ({ summary }) => summary.pods_ready === 1);
+    const { pods } = await cluster.until('a pod serves', ({ summary }) => summary?.pods_ready === 1);
     expect(pods).toHaveLength(1);
     pod = pods[0]?.id ?? undefined;
     expect(pods[0]?.settings).toMatchObject({ engine: 'surya', width: 4 });
@@ -67,7 +67,7 @@ describe('a pool that reads with surya, on rented stock pods', () => {
     const [before] = cluster.kill('controller', 'SIGKILL');
     await cluster.until('another controller holds the pod', ({ summary, pods }) => {
       const [now] = cluster.pidsOf('controller');
-      return now !== undefined && now !== before && summary.pods_ready === 1 && pods[0]?.id === pod;
+      return now !== undefined && now !== before && summary?.pods_ready === 1 && pods?.[0]?.id === pod;
     });
     expect((await chat(cluster, 'ocr')).status).toBe(200);
     expect((await cloud.all()).length).toBe(1);

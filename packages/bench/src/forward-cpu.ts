@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { firstLine, startProgram } from './child.ts';
 import { type DriveResult, drive } from './drive.ts';
 import { startLoneWorker } from './lone-worker.ts';
+import { median } from './median.ts';
 import { processCpuMicros } from './process-cpu.ts';
 
 const { values } = parseArgs({
@@ -41,11 +42,6 @@ async function measure(url: string, pid: number, requests: number): Promise<Roun
   const cpuMicrosPerPage = ((await processCpuMicros(pid)) - before) / requests;
   if (result.failed > 0) throw new Error(`${result.failed} of ${requests} pages failed at ${url}`);
   return { ...result, cpuMicrosPerPage };
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 const stateDir = await mkdtemp(join(tmpdir(), 'pagefleet-bench-'));

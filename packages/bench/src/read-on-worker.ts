@@ -12,6 +12,7 @@ import { request } from 'undici';
 import { type Child, firstLine, startProgram } from './child.ts';
 import { drive } from './drive.ts';
 import { type LoneWorker, startLoneWorker } from './lone-worker.ts';
+import { median } from './median.ts';
 import { processCpuMicros } from './process-cpu.ts';
 
 const { values } = parseArgs({
@@ -90,11 +91,6 @@ async function countPages({ worker }: Side): Promise<number> {
 function rssOf(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Math.round(Number(line?.[1]) / 1_024);
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 const sides: Side[] = [];
