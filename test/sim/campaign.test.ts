@@ -45,6 +45,7 @@ async function startCard(): Promise<VllmProcess> {
 }
 
 const serverAt = (origin: string): ModelServer => ({
+  connection: agent,
   async post({ encode, signal }) {
     const body = Buffer.from(await encode());
     const headers = { 'content-type': 'application/json' };

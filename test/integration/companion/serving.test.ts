@@ -89,11 +89,16 @@ describe('the companion of a stock image (decision 0012)', () => {
   test('runs_its_width_holds_as_many_and_refuses_the_next (R-043, law L10)', async () => {
     const one = startCompanion({ settings: { width: 2 }, script: SLOW });
     await one.until('ready');
-    const open = [0, 1, 2, 3].map((n) => one.open(`w-${n}`, { max_tokens: 5_000, stream: true }));
-    await until(async () => {
+    const inside = async () => {
       const { inflight, waiting } = (await one.health()).health;
-      return inflight === 2 && waiting === 2;
-    }, 'two run and two wait');
+      return [inflight, waiting];
+    };
+    // One after the other: who came first decides who runs and who waits.
+    const open: ReturnType<typeof one.open>[] = [];
+    for (const expected of ['1,0', '2,0', '2,1', '2,2']) {
+      open.push(one.open(`w-${open.length}`, { max_tokens: 5_000, stream: true }));
+      await until(async () => String(await inside()) === expected, `running and waiting are ${expected}`);
+    }
     const next = await one.chat('w-4');
     expect([next.status, codeOf(next.body), next.headers['retry-after']]).toEqual([429, 'pod_full', '1']);
     expect((await one.stats()).running).toBe(2);

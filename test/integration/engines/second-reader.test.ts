@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { openDocument } from '@pagefleet/engines';
 import { describe, expect, test } from 'vitest';
-import { makePdf, pageObjectNumber } from '../../../packages/engines/src/document/pdf-fixture.ts';
+import { makePdf, pageObjectNumber } from '../../../packages/engines/src/document/make-pdf.ts';
 import { runProgram } from '../../../packages/engines/src/run-program.ts';
 import { corpusMissing, corpusPath } from '../../corpus.ts';
 

@@ -128,6 +128,28 @@ describe('a fault of ours while a page is dispatched (R-020)', () => {
     expect(slotsWhenAsked).not.toContain(0);
     expect(events.map(([event]) => event)).toContain('page_run_failed');
   });
+
+  test('ends_the_request_that_runs_now_where_a_dispatch_takes_several', async () => {
+    const { forwarding } = forwardingAt(0);
+    forwarding.pods.apply([podOf('a')]);
+    const ended = new Set<string>();
+    Object.assign(forwarding.pods.find('a')?.client ?? {}, {
+      delete: async (path: string) => {
+        ended.add(path);
+        return { status: 200, text: '{"state":"over"}' };
+      },
+    });
+    const outcomes: PageOutcome<unknown>[] = [];
+    forwarding.submit({
+      ...pageOf('p', outcomes),
+      send: async (dispatch) => {
+        dispatch.reading = `${dispatch.id}.2`;
+        throw new Error('a fault of ours');
+      },
+    });
+    await expect.poll(() => outcomes, { timeout: 5_000 }).toHaveLength(1);
+    expect([...ended]).toEqual(['/v1/page/p-1.2']);
+  });
 });
 
 describe('pages without a pod', () => {

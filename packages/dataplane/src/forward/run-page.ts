@@ -41,30 +41,29 @@ export class PageRunner {
 
   /** Whatever happens, the slot is given back and the page is read, waits again, or has failed. */
   async run(placed: PlacedPage): Promise<void> {
+    const sentAtMs = this.#options.nowMs();
+    const dispatch = this.#begin(placed, sentAtMs);
     try {
-      await this.#dispatch(placed);
+      const outcome = await placed.job.send(dispatch);
+      if (outcome.kind === 'read') this.#finish(placed, outcome, sentAtMs);
+      else await this.#afterFailure(placed, outcome, { sentAtMs, reading: dispatch.reading });
     } catch (err) {
       const { job, pod, dispatchId } = placed;
       this.#options.logger.error({ err, page: dispatchId }, 'page_run_failed');
       // What may still run in the pod is asked to end before its slot goes to another page.
       const isOver = { ...this.#proofOf(job, pod.id), giveUp: () => true };
-      await endReading(pod, dispatchId, isOver).catch(() => 'unknowable');
+      await endReading(pod, dispatch.reading, isOver).catch(() => 'unknowable');
       this.#release(placed);
       this.#fail(job, new PagefleetError('internal', 'a fault of ours', { cause: err }));
     }
   }
 
-  async #dispatch(placed: PlacedPage): Promise<void> {
-    const { job, pod, dispatchId } = placed;
-    const { nowMs, settings, clusterId } = this.#options;
-    const sentAtMs = nowMs();
+  #begin({ job, pod, dispatchId }: PlacedPage, sentAtMs: number): Dispatch {
+    const { settings, clusterId } = this.#options;
     job.deadlineAtMs ??= sentAtMs + settings.pageDeadlineMs;
     const timeoutMs = Math.max(1, job.deadlineAtMs - sentAtMs);
     const { requestId, signal } = job;
-    const dispatch = { id: dispatchId, reading: dispatchId, pod, clusterId, requestId, timeoutMs, signal };
-    const outcome = await job.send(dispatch);
-    if (outcome.kind === 'read') this.#finish(placed, outcome, sentAtMs);
-    else await this.#afterFailure(placed, outcome, { sentAtMs, reading: dispatch.reading });
+    return { id: dispatchId, reading: dispatchId, pod, clusterId, requestId, timeoutMs, signal };
   }
 
   #finish(placed: PlacedPage, outcome: ReadPage, sentAtMs: number): void {

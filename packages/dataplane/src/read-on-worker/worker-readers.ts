@@ -21,7 +21,7 @@ import type { PageSender, PageToRead } from '../forward/send-page.ts';
 import type { Metrics } from '../metrics.ts';
 import { type HeldBytes, readAll } from '../read/held-bytes.ts';
 import { observeReading } from './observe-reading.ts';
-import { DrawingFault, withPodServer } from './pod-model-server.ts';
+import { DrawingFault, podModelServer } from './pod-model-server.ts';
 
 export interface WorkerReadersOptions {
   readonly config: Config;
@@ -120,7 +120,7 @@ async function readOnWorker(
     if (stop.reason) return failed({ kind: stop.reason });
     const reader = await open();
     const page = { load: () => readAll(body), kind, signal: stop.signal };
-    const result = await withPodServer(dispatch, stop, (server) => reader.read(page, server));
+    const result = await reader.read(page, podModelServer(dispatch, stop));
     return { kind: 'read', result };
   } catch (error) {
     const known = error instanceof DrawingFault && drawnInVain.has(body) ? cannotBeDrawn(error) : error;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { countPageObjects } from './count-pages-in-pdf.ts';
-import { makePdf } from './pdf-fixture.ts';
+import { makePdf } from './make-pdf.ts';
 
 describe('page objects that lie open in a PDF', () => {
   test('each_page_counts_and_the_tree_does_not', () => {

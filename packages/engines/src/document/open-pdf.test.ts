@@ -1,8 +1,8 @@
 import { PagefleetError } from '@pagefleet/contract';
 import { describe, expect, test } from 'vitest';
 import { OWNER_PASSWORD_PDF, USER_PASSWORD_PDF } from './encrypted-pdf-fixture.ts';
+import { BLACK_QUARTER, makePdf, pageObjectNumber } from './make-pdf.ts';
 import { openDocument } from './open-document.ts';
-import { BLACK_QUARTER, makePdf, pageObjectNumber } from './pdf-fixture.ts';
 
 const LIMITS = { maxPages: 1000, maxPixels: 40_000_000 };
 

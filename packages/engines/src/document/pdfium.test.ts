@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { makePdf } from './pdf-fixture.ts';
+import { makePdf } from './make-pdf.ts';
 import { PdfHandle } from './pdf-handle.ts';
 import { discardPdfium, getPdfium, heapOf } from './pdfium.ts';
 

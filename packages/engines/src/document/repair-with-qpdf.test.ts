@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makePdf } from './pdf-fixture.ts';
+import { makePdf } from './make-pdf.ts';
 import { countPagesWithQpdf, repairWithQpdf } from './repair-with-qpdf.ts';
 
 describe('the second reader where it is not installed', () => {

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { USER_PASSWORD_PDF } from '../document/encrypted-pdf-fixture.ts';
-import { BLACK_QUARTER, extraObjectNumber, makePdf } from '../document/pdf-fixture.ts';
+import { BLACK_QUARTER, extraObjectNumber, makePdf } from '../document/make-pdf.ts';
 import { drawPdfPage } from './draw-pdf-page.ts';
 
 const SETTINGS = { dpi: 72, maxPixels: 1_000_000 };

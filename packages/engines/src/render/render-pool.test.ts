@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { makePdf } from '../document/pdf-fixture.ts';
+import { makePdf } from '../document/make-pdf.ts';
 import { createRenderPool, type RenderPool } from './render-pool.ts';
 
 const SIGNAL = new AbortController().signal;

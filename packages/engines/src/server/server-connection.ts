@@ -66,6 +66,7 @@ export function connectServer(origin: string, width: number): ServerConnection {
   }
 
   return {
+    connection: replies,
     forward,
     async post({ encode, signal }) {
       const body = await encode();

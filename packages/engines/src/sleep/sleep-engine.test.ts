@@ -2,8 +2,8 @@ import { PageResult } from '@pagefleet/contract';
 import sharp from 'sharp';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
+import { makePdf } from '../document/make-pdf.ts';
 import { openDocument } from '../document/open-document.ts';
-import { makePdf } from '../document/pdf-fixture.ts';
 import type { PageInput } from '../port.ts';
 import { createSleepEngine } from './sleep-engine.ts';
 

@@ -26,6 +26,7 @@ interface Answer {
 /** Gives the answers in order and remembers how it was asked. */
 function serverOf(...answers: Answer[]): ModelServer & { readonly asked: string[]; closed: number } {
   const server = {
+    connection: {},
     asked: [] as string[],
     closed: 0,
     async post({ encode }: Parameters<ModelServer['post']>[0]): Promise<ServerResponse> {
@@ -74,6 +75,16 @@ test.each([400, 404, 405, 415, 422])(
     expect(server.asked).toEqual(['streamed', 'whole', 'whole']);
   },
 );
+
+test('what_was_learnt_of_a_server_is_known_to_every_page_over_the_same_connections (R-072)', async () => {
+  const first = serverOf({ status: 405, text: '' }, whole('a'));
+  await ask(first);
+  const second = serverOf(whole('b'));
+  await ask({ post: second.post, connection: first.connection });
+  const elsewhere = serverOf(stream('c'));
+  await ask(elsewhere);
+  expect([second.asked, elsewhere.asked]).toEqual([['whole'], ['streamed']]);
+});
 
 test('refused_both_ways_the_page_is_at_fault_and_the_server_is_asked_to_stream_the_next_one (R-072)', async () => {
   const refusal = { status: 400, text: '{"error":{"message":"too long"}}' };

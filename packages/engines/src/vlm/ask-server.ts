@@ -38,8 +38,8 @@ const MAX_REPLY_BYTES = 64 * 1024 * 1024;
  */
 const SAYS_WHY = new Set([401, 403, 408, 409, 413, 429]);
 
-/** Servers that refused to stream and then answered a plain request. They live as long as their connections. */
-const cannotStream = new WeakSet<ModelServer>();
+/** Connections to servers that refused to stream and then answered a plain request. */
+const cannotStream = new WeakSet<object>();
 
 /**
  * Asks for one completion and reads it as it comes. A whole body in answer to a streaming request is used as it is; a
@@ -48,7 +48,7 @@ const cannotStream = new WeakSet<ModelServer>();
  */
 export async function askServer(request: EncodeRequest, options: AskOptions): Promise<ServerReply> {
   const { server } = options;
-  if (!cannotStream.has(server)) {
+  if (!cannotStream.has(server.connection)) {
     const streamed = await post(() => request('streamed'), options);
     if (isStream(streamed)) return await listen(readStream(streamed.body), options);
     if (isReply(streamed)) return await readWhole(streamed, options);
@@ -56,7 +56,7 @@ export async function askServer(request: EncodeRequest, options: AskOptions): Pr
   }
   const plain = await post(() => request('whole'), options);
   if (!isReply(plain)) throw await refusalOf(plain);
-  cannotStream.add(server);
+  cannotStream.add(server.connection);
   return await readWhole(plain, options);
 }
 

@@ -1,5 +1,7 @@
 /** A model server as a reader sees it: OpenAI's chat completions over HTTP, wherever it runs and however it is reached. */
 export interface ModelServer {
+  /** By which the server is known again: what was learnt of it is remembered as long as this lives. */
+  readonly connection: object;
   /**
    * Sends one request and answers with its head; the body comes as it comes. Giving up the body, or the signal, closes the
    * connection, and the server ends the generation. What goes wrong on the way is thrown as it is.

@@ -31,6 +31,7 @@ function rig(replies: readonly Said[], settings: Partial<ReadingSettings> = {}) 
     close: async () => undefined,
   };
   const server: ModelServer = {
+    connection: {},
     async post({ encode, signal }) {
       asked.push(JSON.parse(Buffer.from(await encode()).toString()));
       return await answer(replies[asked.length - 1] ?? 'nothing', signal);

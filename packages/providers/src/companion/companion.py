@@ -280,7 +280,7 @@ class Companion:
         if not headers.get("x-owner"):
             raise Refusal("bad_request", "header x-owner is missing", param="x-owner")
         deadline = headers.get("x-page-deadline-ms", str(MAX_DEADLINE_S * 1000))
-        if not deadline.isdigit():
+        if not deadline.isdecimal():
             raise Refusal("bad_request", "x-page-deadline-ms: expected whole milliseconds", param="x-page-deadline-ms")
         self.hear(headers["x-owner"])
         if self.stopping:

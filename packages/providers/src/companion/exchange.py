@@ -38,7 +38,7 @@ class Exchange:
         self.id = given if REQUEST_ID.match(given) else str(uuid.uuid4())
         length = headers.get("content-length", "0")
         # Bytes of the body that were not read yet; -1: nobody knows how many.
-        self.unread = int(length) if length.isdigit() and "transfer-encoding" not in headers else -1
+        self.unread = int(length) if length.isdecimal() and "transfer-encoding" not in headers else -1
         self.begun = False
         self.keeps = headers.get("connection", "").lower() != "close"
 

@@ -75,5 +75,5 @@ class Removal:
             return None, b""
         if status == 429:
             after = got.get("retry-after", "")
-            self._quiet_until[url] = time.monotonic() + (int(after) if after.isdigit() else 0)
+            self._quiet_until[url] = time.monotonic() + (int(after) if after.isdecimal() else 0)
         return (None, b"") if status == 429 or status >= 500 else (status, answer)

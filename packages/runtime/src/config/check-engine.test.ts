@@ -22,6 +22,13 @@ describe('a pool that reads with a model server (R-042, R-070)', () => {
     }
   });
 
+  it('is_told_no_secret_by_its_arguments_and_none_is_repeated', () => {
+    const args = ['--hf-token', 'hf_something', '--api-key=sk-something', '--api-server-count', '2'];
+    const found = wrongPool({ vllm: { args } });
+    expect(Object.keys(found)).toEqual(['pools[0].vllm.args[0]', 'pools[0].vllm.args[2]']);
+    expect(JSON.stringify(found)).not.toContain('something');
+  });
+
   it('on_this_machine_is_read_in_the_pod', () => {
     const local = { provider: 'local', machine: {} };
     expect(wrongPool({ ...local, placement: 'worker' })).toEqual({

@@ -3,9 +3,24 @@ import type { Contradiction } from './check-config.ts';
 
 /** What an engine on a model server needs of its pool (R-042, R-070). */
 export function checkEngines({ pools }: Config): Contradiction[] {
-  return pools.flatMap((pool, index) =>
-    isProfileName(pool.engine) ? checkPlacement(pool, `pools[${index}]`) : [],
-  );
+  return pools.flatMap((pool, index) => {
+    if (!isProfileName(pool.engine)) return [];
+    const path = `pools[${index}]`;
+    return [...checkPlacement(pool, path), ...checkArguments(pool, `${path}.vllm.args`)];
+  });
+}
+
+/** vLLM’s arguments that carry a secret. */
+const SECRET_ARGUMENT = /^--(?:api[-_]key|hf[-_]token)(?=$|=)/;
+
+/** Arguments are seen by whoever looks at a pod’s processes or asks for its health, so no secret is among them. */
+function checkArguments({ vllm }: Pool, path: string): Contradiction[] {
+  return vllm.args.flatMap((argument, index) => {
+    const name = SECRET_ARGUMENT.exec(argument)?.[0];
+    if (name === undefined) return [];
+    const expected = 'no secret: arguments are shown to everybody who may reach the pod';
+    return [{ path: `${path}[${index}]`, got: name, expected, involves: [] }];
+  });
 }
 
 function checkPlacement(pool: Pool, path: string): Contradiction[] {

@@ -1,5 +1,5 @@
-/** Small PDFs for tests, written object by object so that exactly one thing about them is odd. */
-export interface PdfFixture {
+/** Small PDFs, written object by object: a page on trial, and for tests one of which exactly one thing is odd. */
+export interface PdfParts {
   readonly pages: number;
   /** what the page tree claims; the truth when left out */
   readonly count?: number;
@@ -23,18 +23,18 @@ export function extraObjectNumber(pages: number, index: number): number {
   return pageObjectNumber(pages) + index;
 }
 
-export function makePdf(fixture: PdfFixture): Buffer {
-  const numbers = Array.from({ length: fixture.pages }, (_, index) => pageObjectNumber(index));
-  const kids = fixture.kids ?? numbers.map((number) => `${number} 0 R`).join(' ');
-  const content = fixture.content ?? '';
+export function makePdf(parts: PdfParts): Buffer {
+  const numbers = Array.from({ length: parts.pages }, (_, index) => pageObjectNumber(index));
+  const kids = parts.kids ?? numbers.map((number) => `${number} 0 R`).join(' ');
+  const content = parts.content ?? '';
   const objects = [
-    `<< /Type /Catalog /Pages 2 0 R ${fixture.catalog ?? ''} >>`,
-    `<< /Type /Pages /Kids [${kids}] /Count ${fixture.count ?? fixture.pages} >>`,
+    `<< /Type /Catalog /Pages 2 0 R ${parts.catalog ?? ''} >>`,
+    `<< /Type /Pages /Kids [${kids}] /Count ${parts.count ?? parts.pages} >>`,
     ...numbers.flatMap((number) => [
-      `<< /Type /Page /Parent 2 0 R /Contents ${number + 1} 0 R ${fixture.page ?? '/MediaBox [0 0 200 100]'} >>`,
+      `<< /Type /Page /Parent 2 0 R /Contents ${number + 1} 0 R ${parts.page ?? '/MediaBox [0 0 200 100]'} >>`,
       `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     ]),
-    ...(fixture.extra ?? []),
+    ...(parts.extra ?? []),
   ];
   let body = '%PDF-1.7\n';
   const offsets: number[] = [];
