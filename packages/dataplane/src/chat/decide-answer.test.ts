@@ -15,7 +15,11 @@ test.each([
   [500, null, false],
   [503, 'engine_not_ready', false],
 ] as const)('an_answer_%i_with_code_%s_is_the_clients_%s (R-024)', (status, code, expected) => {
-  expect(isForClient(status, code)).toBe(expected);
+  expect(isForClient({ status, contentType: 'application/json' }, code)).toBe(expected);
+});
+
+test.each([404, 400, 422])('a_page_of_the_proxy_on_the_way_is_no_answer_of_a_model_server (%i)', (status) => {
+  expect(isForClient({ status, contentType: 'text/html; charset=utf-8' }, null)).toBe(false);
 });
 
 test('the_head_of_a_request_is_its_model_and_whether_it_streams', () => {

@@ -88,7 +88,7 @@ async function passRefusal(
   const text = bytes.toString('utf8');
   const secrets = secretsOf(pod);
   const { code } = parseRefusal(text, secrets);
-  if (!isForClient(status, code) || secrets.some((secret) => text.includes(secret))) {
+  if (!isForClient(answer, code) || secrets.some((secret) => text.includes(secret))) {
     return refused(status, text, pod);
   }
   if (!output.begin({ status, contentType, length: bytes.length }))

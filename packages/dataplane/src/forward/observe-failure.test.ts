@@ -63,6 +63,16 @@ describe('what a pod says', () => {
     expect(parseRefusal('<html>', [])).toEqual({ code: null, message: null, param: null });
   });
 
+  test.each([502, 520, 522, 524])(
+    'a_%i_of_the_proxy_on_the_way_is_a_broken_way_and_says_nothing_of_the_page (R-021, L14)',
+    (status) => {
+      const silent = { code: null, message: null, param: null };
+      expect(observeStatus(status, silent)).toEqual({ kind: 'cut' });
+      const said = { ...silent, code: 'engine_failed' } as const;
+      expect(observeStatus(status, said)).toEqual({ kind: 'status', status, code: 'engine_failed' });
+    },
+  );
+
   test('about_a_language_it_lacks_is_the_requests_fault', () => {
     const missing = { code: 'bad_request', message: 'm', param: 'languages' } as const;
     expect(observeStatus(400, missing)).toEqual({ kind: 'status', status: 422 });

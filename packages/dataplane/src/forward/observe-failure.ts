@@ -49,8 +49,15 @@ export function isRequestFault(refusal: PodRefusal | null): boolean {
   return refusal?.code === 'bad_request' && refusal.param === 'languages';
 }
 
+/**
+ * What the provider's proxy says when it got no answer of the pod (contract runpod 6.1: 524 after 100 s, 502 while nothing
+ * listens; 520 to 523 are its other ways of not reaching it). The pod may still be reading.
+ */
+const BROKEN_WAY: ReadonlySet<number> = new Set([502, 520, 521, 522, 523, 524]);
+
 export function observeStatus(status: number, refusal: PodRefusal): PageFailure {
   if (isRequestFault(refusal)) return { kind: 'status', status: 422 };
+  if (refusal.code === null && BROKEN_WAY.has(status)) return { kind: 'cut' };
   return refusal.code === null ? { kind: 'status', status } : { kind: 'status', status, code: refusal.code };
 }
 
