@@ -41,10 +41,15 @@ export async function drawImageRaster(
   const shape = await readShape(bytes, 0, limits);
   const drawn = size(shape);
   const dpi = shape.dpi === null ? null : Math.max(1, Math.round((shape.dpi * drawn.width) / shape.width));
-  const rgbx = decode(bytes, 0, limits, drawn).toColourspace('srgb').ensureAlpha().raw();
-  const { data, info } = await finish(rgbx, 0);
-  if (info.channels !== 4) throw new PagefleetError('page_unreadable', 'the picture has no usual colours');
-  return { pixels: data, channels: 4, width: info.width, height: info.height, dpi, isScan: true } as const;
+  const decoded = decode(bytes, 0, limits, drawn);
+  const flat = shape.isGrey
+    ? decoded.toColourspace('b-w').removeAlpha()
+    : decoded.toColourspace('srgb').ensureAlpha();
+  const { data, info } = await finish(flat.raw(), 0);
+  const { width, height, channels } = info;
+  if (channels !== 1 && channels !== 4)
+    throw new PagefleetError('page_unreadable', 'the picture has no usual colours');
+  return { pixels: data, channels, width, height, dpi, isScan: true } as const;
 }
 
 function decode(
@@ -74,6 +79,8 @@ interface Shape {
   readonly width: number;
   readonly height: number;
   readonly dpi: number | null;
+  /** greys alone, by its header */
+  readonly isGrey: boolean;
 }
 
 async function readShape(bytes: Uint8Array, pageIndex: number, limits: PictureLimits): Promise<Shape> {
@@ -81,7 +88,8 @@ async function readShape(bytes: Uint8Array, pageIndex: number, limits: PictureLi
   refuseHuge(metadata, pageIndex, limits);
   const turned = (metadata.orientation ?? 1) >= 5;
   const density = readDensity(bytes, pageIndex, metadata.density);
-  return uprightShape(metadata, turned, density, limits);
+  const isGrey = metadata.space === 'b-w' || metadata.space === 'grey16';
+  return { ...uprightShape(metadata, turned, density, limits), isGrey };
 }
 
 async function readMetadata(bytes: Uint8Array, pageIndex: number): Promise<Metadata> {
@@ -115,7 +123,7 @@ function uprightShape(
   turned: boolean,
   density: Density | null,
   limits: PictureLimits,
-): Shape {
+): Omit<Shape, 'isGrey'> {
   const dpi = density ? Math.max(density.x, density.y) : null;
   const squareWidth = density && dpi ? size.width * (dpi / density.x) : size.width;
   const squareHeight = density && dpi ? size.height * (dpi / density.y) : size.height;

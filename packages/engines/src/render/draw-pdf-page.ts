@@ -4,16 +4,19 @@ import { PdfHandle } from '../document/pdf-handle.ts';
 import { heapOf } from '../document/pdfium.ts';
 import { asGreyPng, sharp } from '../document/sharp.ts';
 import { chooseScale, type PageShape } from './choose-scale.ts';
-import { findScanScale, hasUndecodableImage } from './page-images.ts';
+import { findScanScale, hasUndecodableImage, isGreyScan } from './page-images.ts';
 
 export interface DrawSettings {
   readonly dpi: number;
   readonly maxPixels: number;
 }
 
+type Look = 'grey' | 'colour';
+
 /** What a page is drawn into. */
 export interface RasterPlan {
-  readonly look: 'grey' | 'colour';
+  /** `colour`: in its own colours; a scan that has none is drawn in grey */
+  readonly look: Look;
   /** how large, from the page’s own size */
   size(page: PageShape): { readonly width: number; readonly height: number; readonly dpi: number | null };
 }
@@ -78,13 +81,14 @@ function drawRaster(pdf: PdfHandle, page: number, plan: RasterPlan): Raster | nu
   // Clamped before anything is allocated: pdfium multiplies sides in 32 bits and would report success on a wrapped size.
   const scanScale = findScanScale(pdf, page, widthPoints, heightPoints);
   const { width, height, dpi } = plan.size({ widthPoints, heightPoints, scanScale });
-  const { format, channels } = LOOKS[plan.look];
+  const look = plan.look === 'colour' && isGreyScan(pdf, page) ? 'grey' : plan.look;
+  const { format, channels } = LOOKS[look];
 
   const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, format, 0, 0);
   if (bitmap === 0) return null;
   try {
     if (!pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, WHITE)) return null;
-    const flags = DRAW_ANNOTATIONS | (plan.look === 'colour' ? RED_FIRST : 0);
+    const flags = DRAW_ANNOTATIONS | (look === 'colour' ? RED_FIRST : 0);
     pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags);
     drawFormFields(pdf, page, { bitmap, width, height, flags });
     const pixels = copyRows(pdf, bitmap, { rowBytes: width * channels, height });

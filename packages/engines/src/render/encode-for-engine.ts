@@ -16,21 +16,24 @@ export async function encodeForEngine(
   rotation: 0 | 90 | 180 | 270,
 ): Promise<Pick<DrawnPicture, 'bytes' | 'mime' | 'width' | 'height'>> {
   const { pixels, channels, isScan } = raster;
-  const input = sharp(pixels, { raw: { width: raster.width, height: raster.height, channels } });
+  const grey = channels === 1 ? pixels : greyOf(pixels);
+  const raw = { width: raster.width, height: raster.height, channels: grey ? 1 : channels } as const;
+  const input = sharp(grey ?? pixels, { raw });
   const upright = rotation === 0 ? input : input.rotate(rotation);
-  const isGrey = channels === 1 || hasNoColour(pixels);
-  const isPhoto = isScan && !isGrey;
-  const flat = isGrey ? upright.removeAlpha().toColourspace('b-w') : upright.removeAlpha();
+  const isPhoto = isScan && !grey;
+  const flat = grey ? upright.toColourspace('b-w') : upright.removeAlpha();
   const encoded = isPhoto ? flat.jpeg(PHOTO) : flat.png(PNG);
   const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
   return { bytes: data, mime: isPhoto ? 'image/jpeg' : 'image/png', width: info.width, height: info.height };
 }
 
-/** Of a raster with four bytes per pixel: red, green and blue are the same everywhere. */
-function hasNoColour(pixels: Uint8Array): boolean {
-  for (let at = 0; at < pixels.length; at += 4) {
-    const red = pixels[at];
-    if (red !== pixels[at + 1] || red !== pixels[at + 2]) return false;
+/** One byte per pixel of four; null where red, green and blue are not the same everywhere. */
+function greyOf(pixels: Uint8Array): Uint8Array | null {
+  const grey = new Uint8Array(pixels.length / 4);
+  for (let at = 0, to = 0; at < pixels.length; at += 4, to += 1) {
+    const red = pixels[at] as number;
+    if (red !== pixels[at + 1] || red !== pixels[at + 2]) return null;
+    grey[to] = red;
   }
-  return true;
+  return grey;
 }
