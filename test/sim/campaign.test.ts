@@ -2,8 +2,8 @@ import {
   createVlmReader,
   type Drawing,
   type ModelServer,
+  type ReadingEvents,
   type ReadingSettings,
-  type Rejection,
 } from '@pagefleet/engines';
 import sharp from 'sharp';
 import { Agent, request } from 'undici';
@@ -73,11 +73,12 @@ async function pictureOf(n: number): Promise<Uint8Array> {
 
 async function readAll(loop: ReadingSettings['loop']) {
   vllm = await startCard();
-  const rejected = new Map<Rejection, number>();
-  const reader = createVlmReader({ ...SETTINGS, loop }, drawing, {
+  const rejected = new Map<string, number>();
+  const reader = createVlmReader({ ...SETTINGS, loop }, drawing);
+  const events: ReadingEvents = {
     asked: () => undefined,
     rejected: (why) => void rejected.set(why, (rejected.get(why) ?? 0) + 1),
-  });
+  };
   const server = serverAt(vllm.url);
   const { signal } = new AbortController();
   const texts: string[] = [];
@@ -88,7 +89,7 @@ async function readAll(loop: ReadingSettings['loop']) {
       const n = next;
       next += 1;
       const page = { load: () => pictureOf(n), kind: 'png', signal } as const;
-      texts[n] = (await reader.read(page, server)).text;
+      texts[n] = (await reader.read(page, server, events)).text;
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, lane));

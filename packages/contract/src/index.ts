@@ -14,3 +14,4 @@ export * from './http/ocr.ts';
 export * from './pod/gateway-api.ts';
 export * from './pod/pod-env.ts';
 export * from './pod/pod-files.ts';
+export * from './pod/reading-figures.ts';

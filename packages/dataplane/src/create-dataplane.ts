@@ -5,7 +5,7 @@ import { buildReport } from './build-report.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { toOpenAiError } from './chat/openai-error.ts';
 import { createParts, type Parts } from './create-parts.ts';
-import { sendPage } from './forward/send-page.ts';
+import { createPageSender } from './forward/send-page.ts';
 import type { PageLine } from './read-pages.ts';
 import { registerRoutes } from './register-routes.ts';
 import { createExchange } from './reply/exchange.ts';
@@ -150,7 +150,9 @@ function healthOf({ bootId, worker }: DataplaneOptions, { slice }: Parts, leavin
   return { status: leaving ? 'leaving' : 'ok', bootId, worker, epoch: slice.epoch, rev: slice.ack };
 }
 
-function createLine(bootId: string, { forwarding, workerReaders, queues, nowMs }: Parts): PageLine {
+function createLine(bootId: string, parts: Parts): PageLine {
+  const { forwarding, workerReaders, queues, nowMs } = parts;
+  const sendPage = createPageSender(parts.metrics);
   let pages = 0;
   return {
     readAhead: forwarding.readAhead,

@@ -2,15 +2,15 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 type TokenKind = 'prompt' | 'completion';
 
-/** What goes to model servers: chat requests, and the requests by which a page is read on this worker. */
+/** What goes to model servers: chat requests, and the requests by which pages are read. */
 export interface ModelMetrics {
   chatDone(pool: string, outcome: string): void;
   chatSeconds(pool: string, seconds: number): void;
   /** tokens of a chat request, as the model server counted them */
   chatTokens(pool: string, tokens: Readonly<Record<TokenKind, number>>): void;
-  /** A request of a page that is read on this worker. */
-  readingAsked(pool: string): void;
-  /** Its reply was not taken (R-071); `tokens` were generated for it, null = not known. */
+  /** Requests by which pages are read, on this worker or in a pod that told of them. */
+  readingAsked(pool: string, count: number): void;
+  /** A reply was not taken (R-071); `tokens` were generated for it, null = not known. */
   readingRejected(pool: string, reason: string, tokens: number | null): void;
 }
 
@@ -38,7 +38,7 @@ export function createModelMetrics(registers: Registry[]): ModelMetrics {
   );
   const asked = counter(
     'pagefleet_readings_asked_total',
-    'Requests to model servers by which pages are read on this worker',
+    'Requests to model servers by which pages are read, wherever that is',
     ['pool'],
   );
   const rejected = counter(
@@ -58,7 +58,7 @@ export function createModelMetrics(registers: Registry[]): ModelMetrics {
       tokens.inc({ pool, kind: 'prompt' }, prompt);
       tokens.inc({ pool, kind: 'completion' }, completion);
     },
-    readingAsked: (pool) => asked.inc({ pool }),
+    readingAsked: (pool, count) => asked.inc({ pool }, count),
     readingRejected(pool, reason, count) {
       rejected.inc({ pool, reason });
       rejectedTokens.inc({ pool, reason }, count ?? 0);

@@ -36,6 +36,5 @@ export {
   createVlmReader,
   type ReadingEvents,
   type ReadingSettings,
-  type Rejection,
   type VlmReader,
 } from './vlm/vlm-reader.ts';

@@ -10,6 +10,8 @@ export interface PageInput {
   readonly options: PageOptions;
   /** Ends the reading; `read` then rejects once nothing runs for this page any more. */
   readonly signal: AbortSignal;
+  /** heard where the engine asks a model server */
+  readonly events?: ReadingEvents;
 }
 
 /** A request to a model server, passed on as it came. */
@@ -100,7 +102,6 @@ export interface ServerEngineHooks {
   readonly onEvent: (event: { readonly event: string } & Record<string, unknown>) => void;
   /** everything that the model server prints */
   readonly onOutput: (chunk: string) => void;
-  readonly reading: ReadingEvents;
 }
 
 export type EngineSettings = TesseractSettings | SleepSettings | ServerEngineSettings;

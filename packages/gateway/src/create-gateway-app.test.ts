@@ -37,6 +37,25 @@ describe('a page in a pod', () => {
     expect(started.events('page_finished')).toMatchObject([{ ...ids, outcome: 'ok' }]);
   });
 
+  it.each(['finish', 'die'] as const)(
+    'its_answer_tells_what_it_has_cost_a_model_server: %s (R-071)',
+    async (end) => {
+      const started = await startPod();
+      const { request, answer } = post(started, 'page-1', {
+        'x-page-deadline-ms': end === 'die' ? '150' : '60000',
+      });
+      await until(() => started.readings.length === 1);
+      const { events } = started.readings[0]?.page ?? {};
+      for (let n = 0; n < 3; n += 1) events?.asked();
+      events?.rejected('looped', 2_000);
+      if (end === 'finish') started.readings[0]?.finish();
+      const { status, headers } = await answer;
+      expect(status).toBe(end === 'finish' ? 200 : 504);
+      expect(headers['x-page-readings']).toBe('asked=3, looped=2000');
+      request.destroy();
+    },
+  );
+
   it('a_stranger_is_turned_away_and_reads_nothing', async () => {
     const started = await startPod();
     for (const authorization of ['', 'Bearer', `Bearer ${TOKEN}x`, `bearer ${TOKEN.slice(1)}`]) {

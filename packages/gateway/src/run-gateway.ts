@@ -130,9 +130,5 @@ function engineHooks(logger: Logger, onOutput: (chunk: string) => void): ServerE
   return {
     onEvent: ({ event, ...fields }) => logger.info(fields, event),
     onOutput,
-    reading: {
-      asked: () => undefined,
-      rejected: (why, tokens) => logger.info({ why, tokens }, 'reply_rejected'),
-    },
   };
 }

@@ -1,6 +1,12 @@
-import type { IncomingMessage } from 'node:http';
-import { PagefleetError, type PageOptions, type PageResult } from '@pagefleet/contract';
-import { type PageKind, sniffKind } from '@pagefleet/engines';
+import type { ServerResponse } from 'node:http';
+import {
+  PAGE_HEADERS,
+  PagefleetError,
+  type PageResult,
+  type Rejection,
+  writeReadings,
+} from '@pagefleet/contract';
+import { type PageInput, type PageKind, sniffKind } from '@pagefleet/engines';
 import { holdPlace, type PageExchange, type Place } from './hold-place.ts';
 import type { Pod } from './pod.ts';
 import { readBody } from './read-body.ts';
@@ -17,7 +23,7 @@ export function takePage(pod: Pod, exchange: PageExchange): Promise<PageResult> 
 async function readPage(
   pod: Pod,
   { headers, ticket, signal }: Place,
-  { request, requestId }: { request: IncomingMessage; requestId: string },
+  { request, response, requestId }: PageExchange,
 ): Promise<PageResult> {
   const { pageId, options } = headers;
   const log = pod.logger.child({ pageId, requestId });
@@ -36,10 +42,12 @@ async function readPage(
   }
   log.info({ bytes: bytes.length, kind, waitedMs: msSince(pod, admittedAtMs) }, 'page_started');
   const startedAtMs = pod.monotonicMs();
-  const finish = (outcome: string, more: object): void =>
-    log.info({ outcome, ms: msSince(pod, startedAtMs), ...more }, 'page_finished');
+  const finish = (outcome: string, more: object): void => {
+    const readings = response.getHeader(PAGE_HEADERS.readings);
+    log.info({ outcome, ms: msSince(pod, startedAtMs), readings, ...more }, 'page_finished');
+  };
   try {
-    const result = await runEngine(pod, { bytes, kind, options, signal });
+    const result = await runEngine(pod, response, { bytes, kind, options, signal });
     pod.pagesDone += 1;
     finish('ok', { engineMs: Math.round(result.engineMs) });
     return result;
@@ -50,10 +58,14 @@ async function readPage(
   }
 }
 
-async function runEngine(
-  pod: Pod,
-  page: { bytes: Buffer; kind: PageKind; options: PageOptions; signal: AbortSignal },
-): Promise<PageResult> {
+async function runEngine(pod: Pod, response: ServerResponse, page: PageInput): Promise<PageResult> {
+  const cost = { asked: 0, rejected: [] as { why: Rejection; tokens: number }[] };
+  const events = {
+    asked(): void {
+      cost.asked += 1;
+    },
+    rejected: (why: Rejection, tokens: number) => void cost.rejected.push({ why, tokens }),
+  };
   let stuck: NodeJS.Timeout | undefined;
   const watch = (): void => {
     stuck = setTimeout(() => {
@@ -63,10 +75,12 @@ async function runEngine(
   };
   page.signal.addEventListener('abort', watch, { once: true });
   try {
-    return await pod.engine.read(page);
+    return await pod.engine.read({ ...page, events });
   } finally {
     page.signal.removeEventListener('abort', watch);
     clearTimeout(stuck);
+    if (cost.asked > 0 && !response.headersSent)
+      response.setHeader(PAGE_HEADERS.readings, writeReadings(cost));
   }
 }
 

@@ -20,7 +20,10 @@ export const GATEWAY_PATHS = {
 export const MODEL_PATHS = ['/v1/chat/completions', '/v1/completions', '/v1/embeddings'] as const;
 export type ModelPath = (typeof MODEL_PATHS)[number];
 
-/** Request headers of `POST /v1/page` and of `MODEL_PATHS`, lower case. `options` is of pages alone. */
+/**
+ * Headers of `POST /v1/page` and of `MODEL_PATHS`, lower case. `options` is of pages alone; `readings` is of answers to pages,
+ * failures included.
+ */
 export const PAGE_HEADERS = {
   /** unique per dispatch, `[A-Za-z0-9._-]{1,120}`; also the key of `DELETE` */
   pageId: 'x-page-id',
@@ -31,6 +34,8 @@ export const PAGE_HEADERS = {
   /** `PageOptions` as base64url JSON */
   options: 'x-page-options',
   requestId: 'x-request-id',
+  /** what the page has cost a model server (`ReadingFigures`); absent where none was asked */
+  readings: 'x-page-readings',
 } as const;
 
 /**

@@ -7,11 +7,14 @@ import type { PoolDirectory } from '../pool-directory.ts';
 import type { PageJob, PageOutcome } from '../queue/page-job.ts';
 import { createPoolQueues } from '../queue/pool-queues.ts';
 import { createForwarding, type Forwarding } from './create-forwarding.ts';
-import { sendPage } from './send-page.ts';
+import { createPageSender } from './send-page.ts';
 
 const SLOT_AGE_LIMIT_MS = 900_000;
 const BOOT_DEADLINE_MS = 120_000;
 const PAGE_DEADLINE_MS = 60_000;
+
+const UNHEARD = { readingAsked: () => undefined, readingRejected: () => undefined };
+const sendPage = createPageSender(UNHEARD);
 
 const opened: Forwarding[] = [];
 afterEach(async () => {

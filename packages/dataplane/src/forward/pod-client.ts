@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GATEWAY_PATHS, PROOF_HEADERS } from '@pagefleet/contract';
+import { GATEWAY_PATHS, PAGE_HEADERS, PROOF_HEADERS } from '@pagefleet/contract';
 import { type Dispatcher, errors, Pool } from 'undici';
 import { createPodConnector, type PodAddress } from './pod-connector.ts';
 
@@ -36,6 +36,8 @@ interface PageRequest {
 export interface PodAnswer {
   readonly status: number;
   readonly text: string;
+  /** the header `PAGE_HEADERS.readings` */
+  readonly readings?: string | undefined;
 }
 
 /** An answer whose body is still to come; it comes no faster than it is taken. */
@@ -122,8 +124,9 @@ export function createPodClient(address: PodAddress, limits: PodClientLimits): P
   };
 }
 
-async function answerOf({ statusCode, body }: Dispatcher.ResponseData): Promise<PodAnswer> {
-  return { status: statusCode, text: (await readBounded(body, MAX_ANSWER_BYTES)).toString('utf8') };
+async function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<PodAnswer> {
+  const text = (await readBounded(body, MAX_ANSWER_BYTES)).toString('utf8');
+  return { status: statusCode, text, readings: headers[PAGE_HEADERS.readings]?.toString() };
 }
 
 /** The whole body; rejects with undici's own code when it is larger. */

@@ -1,7 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { GATEWAY_PATHS, PAGE_HEADERS, type PageOptions, PageResult } from '@pagefleet/contract';
+import {
+  GATEWAY_PATHS,
+  PAGE_HEADERS,
+  type PageOptions,
+  PageResult,
+  parseReadings,
+} from '@pagefleet/contract';
 import type { PageKind } from '@pagefleet/engines';
 import { Compile } from 'typebox/compile';
+import type { ModelMetrics } from '../model-metrics.ts';
 import type { HeldBytes } from '../read/held-bytes.ts';
 import {
   broken,
@@ -26,8 +33,18 @@ export type PageSender = (page: PageToRead, dispatch: Dispatch) => Promise<Dispa
 
 const resultOf = Compile(PageResult);
 
-/** Sends one page to the gateway in a pod once and waits for its answer. Never rejects. */
-export async function sendPage(page: PageToRead, dispatch: Dispatch): Promise<DispatchOutcome> {
+type ReadingMetrics = Pick<ModelMetrics, 'readingAsked' | 'readingRejected'>;
+
+/** Sends pages to the gateway in a pod and waits for its answer. */
+export function createPageSender(metrics: ReadingMetrics): PageSender {
+  return (page, dispatch) => sendPage(page, dispatch, metrics);
+}
+
+async function sendPage(
+  page: PageToRead,
+  dispatch: Dispatch,
+  metrics: ReadingMetrics,
+): Promise<DispatchOutcome> {
   const { pod } = dispatch;
   const stop = startStop(dispatch);
   try {
@@ -44,6 +61,7 @@ export async function sendPage(page: PageToRead, dispatch: Dispatch): Promise<Di
       timeoutMs: stop.transportTimeoutMs,
       signal: stop.signal,
     });
+    countReadings(answer, pod.pool, metrics);
     return readAnswer(answer, pod);
   } catch (error) {
     return broken(error, stop.reason);
@@ -60,6 +78,12 @@ function optionsOf(options: PageOptions): Record<string, string> {
 /** What the body is sent from; a spool file is read while it is sent. */
 export function bodyOf(held: HeldBytes) {
   return held.place === 'memory' ? held.chunks : createReadStream(held.path);
+}
+
+function countReadings({ readings }: PodAnswer, pool: string, metrics: ReadingMetrics): void {
+  const figures = parseReadings(readings);
+  metrics.readingAsked(pool, figures?.asked ?? 0);
+  for (const { why, tokens } of figures?.rejected ?? []) metrics.readingRejected(pool, why, tokens);
 }
 
 function readAnswer({ status, text }: PodAnswer, pod: PodEntry): DispatchOutcome {

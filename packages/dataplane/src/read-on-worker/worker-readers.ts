@@ -11,6 +11,7 @@ import {
   createDrawing,
   createVlmReader,
   type Drawing,
+  type ReadingEvents,
   type ReadingSettings,
   readPrompt,
   type VlmReader,
@@ -65,16 +66,16 @@ function createPoolReader(
   const { picture } = ENGINE_PROFILES[profile];
   const limits = { profile: picture, dpi: pool.reading.dpi, maxPixels: config.limits.maxPixels };
   const drawing = createDrawing(limits, drawThreads);
-  const events = {
-    asked: () => metrics.readingAsked(pool.name),
-    rejected: (why: string, tokens: number | null) => metrics.readingRejected(pool.name, why, tokens),
+  const events: ReadingEvents = {
+    asked: () => metrics.readingAsked(pool.name, 1),
+    rejected: (why, tokens) => metrics.readingRejected(pool.name, why, tokens),
   };
   let reader: Promise<VlmReader> | null = null;
 
   /** Read when the first page comes; a prompt that was missing is looked for again by the next page. */
   function open(): Promise<VlmReader> {
     reader ??= readPrompt(profile, pool.reading.prompts)
-      .then((prompt) => createVlmReader(settingsOf(pool, profile, prompt), drawing, events))
+      .then((prompt) => createVlmReader(settingsOf(pool, profile, prompt), drawing))
       .catch((cause) => {
         reader = null;
         throw cause;
@@ -84,7 +85,7 @@ function createPoolReader(
   open().catch((err) => logger.error({ err, pool: pool.name }, 'prompt_missing'));
 
   const drawnInVain = new WeakSet<HeldBytes>();
-  const send: PageSender = (page, dispatch) => readOnWorker(page, dispatch, { open, drawnInVain });
+  const send: PageSender = (page, dispatch) => readOnWorker(page, dispatch, { open, events, drawnInVain });
   return { drawing, send };
 }
 
@@ -105,6 +106,7 @@ function settingsOf({ reading, vllm }: Pool, profile: ProfileName, prompt: strin
 
 interface ReadingParts {
   open(): Promise<VlmReader>;
+  readonly events: ReadingEvents;
   /** pages whose drawing has ended a thread before */
   readonly drawnInVain: WeakSet<HeldBytes>;
 }
@@ -113,14 +115,14 @@ interface ReadingParts {
 async function readOnWorker(
   { body, kind }: PageToRead,
   dispatch: Dispatch,
-  { open, drawnInVain }: ReadingParts,
+  { open, events, drawnInVain }: ReadingParts,
 ): Promise<DispatchOutcome> {
   const stop = startStop(dispatch);
   try {
     if (stop.reason) return failed({ kind: stop.reason });
     const reader = await open();
     const page = { load: () => readAll(body), kind, signal: stop.signal };
-    const result = await reader.read(page, podModelServer(dispatch, stop));
+    const result = await reader.read(page, podModelServer(dispatch, stop), events);
     return { kind: 'read', result };
   } catch (error) {
     const known = error instanceof DrawingFault && drawnInVain.has(body) ? cannotBeDrawn(error) : error;

@@ -98,7 +98,7 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
       try {
         const trial = AbortSignal.any([signal, AbortSignal.timeout(TRIAL_MS)]);
         await tryPage(reading, { drawing, server: connection, signal: trial });
-        return createVlmReader(reading, drawing, hooks.reading);
+        return createVlmReader(reading, drawing);
       } catch (err) {
         signal.throwIfAborted();
         trialFault = `; its trial page failed: ${err instanceof Error ? err.message : String(err)}`;
@@ -136,9 +136,9 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
     name: profile.name,
     version: () => version,
     open,
-    read({ bytes, kind, signal }) {
+    read({ bytes, kind, signal, events }) {
       const { reader: reads, server } = requireOpen(reader, running);
-      return reads.read({ kind, signal, load: async () => bytes }, server.connection);
+      return reads.read({ kind, signal, load: async () => bytes }, server.connection, events);
     },
     forward: (request) => requireOpen(reader, running).server.connection.forward(request),
     condition: () => running?.life.state().at ?? 'starting',

@@ -20,9 +20,9 @@ export async function tryPage(
   const replied = (): void => {
     hasReplied = true;
   };
-  const reader = createVlmReader(brief, drawing, { asked: () => undefined, rejected: replied });
+  const reader = createVlmReader(brief, drawing);
   try {
-    await reader.read(trialPage(signal), server);
+    await reader.read(trialPage(signal), server, { asked: () => undefined, rejected: replied });
   } catch (error) {
     const isReply = hasReplied && error instanceof PagefleetError && error.code === 'page_unreadable';
     if (!isReply) throw error;

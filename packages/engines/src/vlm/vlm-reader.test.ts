@@ -2,7 +2,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { describe, expect, test } from 'vitest';
 import type { Drawing } from './drawing.ts';
 import { type ModelServer, ReplyTimeout, ServerRefusal, type ServerResponse } from './model-server.ts';
-import { createVlmReader, type ReadingSettings } from './vlm-reader.ts';
+import { createVlmReader, type ReadingEvents, type ReadingSettings } from './vlm-reader.ts';
 
 type Said = { text: string; finish?: string; logprob?: number } | { status: number } | 'nothing';
 interface Asked {
@@ -37,13 +37,11 @@ function rig(replies: readonly Said[], settings: Partial<ReadingSettings> = {}) 
       return await answer(replies[asked.length - 1] ?? 'nothing', signal);
     },
   };
-  const reader = createVlmReader({ ...SETTINGS, ...settings }, drawing, {
-    asked: () => undefined,
-    rejected: (why) => void rejected.push(why),
-  });
+  const reader = createVlmReader({ ...SETTINGS, ...settings }, drawing);
+  const events: ReadingEvents = { asked: () => undefined, rejected: (why) => void rejected.push(why) };
   const hangUp = new AbortController();
   const page = { load: async () => new Uint8Array([1]), kind: 'png', signal: hangUp.signal } as const;
-  return { asked, turns, rejected, hangUp, read: () => reader.read(page, server) };
+  return { asked, turns, rejected, hangUp, read: () => reader.read(page, server, events) };
 }
 
 async function answer(said: Said, signal: AbortSignal): Promise<ServerResponse> {

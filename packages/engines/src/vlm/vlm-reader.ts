@@ -4,6 +4,7 @@ import {
   PagefleetError,
   type PageResult,
   type ProfileName,
+  type Rejection,
 } from '@pagefleet/contract';
 import { parserOf } from '../profiles/parser-of.ts';
 import type { ParsedReply } from '../profiles/profile-parser.ts';
@@ -33,14 +34,12 @@ export interface ReadingSettings {
   readonly tokenTrace: boolean;
 }
 
-/** What happened while pages were read, for metrics. */
+/** What happens while a page is read, for metrics. */
 export interface ReadingEvents {
   asked(): void;
   /** A reply was not taken, `tokens` of it generated as far as is known; `looped`: it was abandoned while it came. */
   rejected(why: Rejection, tokens: number): void;
 }
-
-export type Rejection = 'looped' | 'loop' | 'cut' | 'invalid' | 'turned';
 
 export interface VlmReader {
   /**
@@ -48,8 +47,10 @@ export interface VlmReader {
    * with `page_unreadable` when no reply can be used, `local_shortage` when it was not drawn in time, `ReplyTimeout`, or
    * whatever the server or the way to it says; on abort as every `Engine`.
    */
-  read(page: PageToRead, server: ModelServer): Promise<PageResult>;
+  read(page: PageToRead, server: ModelServer, events?: ReadingEvents): Promise<PageResult>;
 }
+
+const UNHEARD: ReadingEvents = { asked: () => undefined, rejected: () => undefined };
 
 interface Past {
   readonly attempt: PastAttempt;
@@ -58,11 +59,7 @@ interface Past {
   readonly result: Omit<PageResult, 'engineMs'> | null;
 }
 
-export function createVlmReader(
-  settings: ReadingSettings,
-  drawing: Drawing,
-  events: ReadingEvents,
-): VlmReader {
+export function createVlmReader(settings: ReadingSettings, drawing: Drawing): VlmReader {
   const profile = ENGINE_PROFILES[settings.profile];
   const parse = parserOf(settings.profile, settings.accentRepair);
   const maxTokens = settings.maxTokens || profile.request.maxTokens;
@@ -79,7 +76,11 @@ export function createVlmReader(
     trace: settings.tokenTrace,
   };
 
-  async function read(page: PageToRead, server: ModelServer): Promise<PageResult> {
+  async function read(
+    page: PageToRead,
+    server: ModelServer,
+    events: ReadingEvents = UNHEARD,
+  ): Promise<PageResult> {
     const startedMs = performance.now();
     const past: Past[] = [];
     for (;;) {
@@ -94,17 +95,18 @@ export function createVlmReader(
         if (!result) throw new PagefleetError('internal', 'a reply was accepted that cannot be used');
         return { ...result, engineMs: performance.now() - startedMs };
       }
-      past.push(await tryOnce({ page, server, ask: decision.ask, before: past.at(-1) }));
+      past.push(await tryOnce({ page, server, events, ask: decision.ask, before: past.at(-1) }));
     }
   }
 
   async function tryOnce(request: {
     readonly page: PageToRead;
     readonly server: ModelServer;
+    readonly events: ReadingEvents;
     readonly ask: Ask;
     readonly before: Past | undefined;
   }): Promise<Past> {
-    const { page, server, ask, before } = request;
+    const { page, server, events, ask, before } = request;
     const isGoingOn = ask.prefix !== null && before !== undefined;
     events.asked();
     const answer = await askPage({
@@ -113,10 +115,10 @@ export function createVlmReader(
       tally: isGoingOn ? before.answer.tally : createTokenTally(settings.tokenTrace),
       usedTokens: isGoingOn ? before.answer.usedTokens : null,
     });
-    return judgeAnswer(answer, ask);
+    return judgeAnswer(answer, ask, events);
   }
 
-  function judgeAnswer(answer: PageAnswer, ask: Ask): Past {
+  function judgeAnswer(answer: PageAnswer, ask: Ask, events: ReadingEvents): Past {
     const { size, tally } = answer;
     const parsed = parse(answer.text, size);
     const hasRoom = fitMaxTokens(maxTokens, context, answer.usedTokens + CONTINUATION_MARGIN) !== null;
