@@ -83,7 +83,7 @@ function addConfig(
   const config = program.command('config').description('check and show the configuration');
   withCluster(config.command('check'))
     .description('every problem with its place, what was found and what is expected')
-    .action((options: ConfigOptions) => done(checkConfig(options)));
+    .action(async (options: ConfigOptions) => done(await checkConfig(options)));
   withCluster(config.command('show'))
     .description('every setting in force and where its value comes from')
     .action((options: ConfigOptions) => done(showConfig(options)));

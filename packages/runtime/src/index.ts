@@ -1,7 +1,7 @@
 export type { Bucket, WriteOutcome } from './bus/bucket.ts';
 export { type Bus, type BusOptions, connectBus } from './bus/connect-bus.ts';
 export { STRANGE_IN_A_PATH } from './config/check-config.ts';
-export type { ConfigIssue } from './config/config-issue.ts';
+export { type ConfigIssue, configInvalid } from './config/config-issue.ts';
 export { configJsonSchema } from './config/config-json-schema.ts';
 export { type ConfigOrigin, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { renderConfigReference } from './config/render-config-reference.ts';
@@ -41,6 +41,7 @@ export {
   signalProcess,
 } from './process/process-identity.ts';
 export { programPath, realNodeBinary, repoRoot } from './program-path.ts';
+export { readPromptFile } from './prompt-file.ts';
 export { type ClusterPaths, clusterPaths } from './state/cluster-paths.ts';
 export { loadClusterFile } from './state/load-cluster-file.ts';
 export { makeFolder } from './state/make-folder.ts';

@@ -1,6 +1,7 @@
 import { PagefleetError } from '@pagefleet/contract';
 import { configJsonSchema, renderConfigReference } from '@pagefleet/runtime';
 import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
+import { requirePrompts } from '../cluster/require-prompts.ts';
 import { formatTable } from '../terminal/table.ts';
 
 interface Issue {
@@ -11,9 +12,11 @@ interface Issue {
 }
 
 /** Every problem at once: where, what was found, what is expected, where it was written. */
-export function checkConfig(options: ConfigOptions): number {
+export async function checkConfig(options: ConfigOptions): Promise<number> {
   try {
-    const { file, origins } = loadCliConfig(options);
+    const loaded = loadCliConfig(options);
+    await requirePrompts(loaded);
+    const { file, origins } = loaded;
     const set = [...origins.values()].filter(({ from }) => from !== 'default').length;
     console.log(`${file ?? 'no file'}: fine; ${set} settings are set, the others have their defaults`);
     return 0;

@@ -5,6 +5,7 @@ import { accountOf, endNewPods } from '../cluster/end-new-pods.ts';
 import { endpointUrl } from '../cluster/endpoint.ts';
 import { type ConfigOptions, loadCliConfig } from '../cluster/environment.ts';
 import { runningGroup } from '../cluster/group.ts';
+import { requirePrompts } from '../cluster/require-prompts.ts';
 import { startCluster } from '../cluster/start-cluster.ts';
 import { waitReady } from '../cluster/wait-ready.ts';
 import { readSample } from '../demo/read-sample.ts';
@@ -29,7 +30,9 @@ interface UpOptions extends ConfigOptions {
 }
 
 export async function up(options: UpOptions): Promise<number> {
-  const { config } = loadCliConfig(options);
+  const loaded = loadCliConfig(options);
+  await requirePrompts(loaded);
+  const { config } = loaded;
   const interrupts = watchInterrupts();
   const rehearse = options.provider === 'fake-runpod';
   const cluster = await startCluster(config, { say, rehearse });

@@ -1,5 +1,6 @@
 import type { Pool } from '../config/schema.ts';
 import { ENGINE_PROFILES, isProfileName } from './index.ts';
+import type { ProfileName } from './profile.ts';
 
 /** Where the pages of an engine on a model server are drawn and prompted (`pools[].placement`). */
 export function placementOf({ placement, provider }: Pick<Pool, 'placement' | 'provider'>): 'worker' | 'pod' {
@@ -10,6 +11,16 @@ export function placementOf({ placement, provider }: Pick<Pool, 'placement' | 'p
 /** The pods of the pool run a stock image of the model server beside our companion, not our gateway. */
 export function isStock(pool: Pick<Pool, 'engine' | 'placement' | 'provider'>): boolean {
   return isProfileName(pool.engine) && placementOf(pool) === 'worker';
+}
+
+/** The pool’s pages are drawn and prompted on this machine, so that is where `reading.prompts` names a folder. */
+export function promptsAreHere(pool: Pick<Pool, 'engine' | 'placement' | 'provider'>): boolean {
+  return isStock(pool) || (isProfileName(pool.engine) && pool.provider === 'local');
+}
+
+/** Files that may hold the prompt of an engine, in the order of their precedence. */
+export function promptPlaces(profile: ProfileName, folder: string): string[] {
+  return [`${folder}/${profile}/page.txt`, `${folder}/page.txt`];
 }
 
 /** How the pods of the pool are spoken to (`pools[].machine.transport`). */

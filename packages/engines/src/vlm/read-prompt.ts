@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PagefleetError, type ProfileName } from '@pagefleet/contract';
+import { type ProfileName, promptPlaces } from '@pagefleet/contract';
+import { readPromptFile } from '@pagefleet/runtime';
 
 const OURS = join(import.meta.dirname, '..', '..', 'prompts');
-const FILE = 'page.txt';
 
 /**
  * The prompt of an engine: `<folder>/<engine>/page.txt`, or `<folder>/page.txt`; without a folder the one in our own words.
@@ -11,14 +10,5 @@ const FILE = 'page.txt';
  * what ours costs.
  */
 export async function readPrompt(profile: ProfileName, folder: string): Promise<string> {
-  const places =
-    folder === '' ? [join(OURS, profile, FILE)] : [join(folder, profile, FILE), join(folder, FILE)];
-  for (const place of places) {
-    const text = await readFile(place, 'utf8').catch(() => null);
-    if (text !== null && text.trim() !== '') return text.trim();
-  }
-  throw new PagefleetError(
-    'config_invalid',
-    `no prompt for ${profile}: expected its text in ${places.join(' or ')}`,
-  );
+  return await readPromptFile(promptPlaces(profile, folder || OURS));
 }

@@ -22,6 +22,15 @@ describe('a pool that reads with a model server (R-042, R-070)', () => {
     }
   });
 
+  it('looks_for_prompts_in_the_pod_under_an_absolute_path', () => {
+    const inPod = { placement: 'pod', machine: { ...MACHINE, image: 'our/image' } };
+    expect(wrongPool({ ...inPod, reading: { prompts: '/opt/prompts' } })).toEqual({});
+    expect(wrongPool({ ...inPod, reading: { prompts: 'prompts' } })).toEqual({
+      'pools[0].reading.prompts': expect.stringContaining('an absolute path'),
+    });
+    expect(wrongPool({ reading: { prompts: 'prompts' } })).toEqual({});
+  });
+
   it('is_told_no_secret_by_its_arguments_and_none_is_repeated', () => {
     const args = ['--hf-token', 'hf_something', '--api-key=sk-something', '--api-server-count', '2'];
     const found = wrongPool({ vllm: { args } });

@@ -1,4 +1,12 @@
-import { type Config, isProfileName, isStock, type Pool, placementOf } from '@pagefleet/contract';
+import { isAbsolute } from 'node:path';
+import {
+  type Config,
+  isProfileName,
+  isStock,
+  type Pool,
+  placementOf,
+  promptsAreHere,
+} from '@pagefleet/contract';
 import type { Contradiction } from './check-config.ts';
 
 /** What an engine on a model server needs of its pool (R-042, R-070). */
@@ -6,8 +14,27 @@ export function checkEngines({ pools }: Config): Contradiction[] {
   return pools.flatMap((pool, index) => {
     if (!isProfileName(pool.engine)) return [];
     const path = `pools[${index}]`;
-    return [...checkPlacement(pool, path), ...checkArguments(pool, `${path}.vllm.args`)];
+    return [
+      ...checkPlacement(pool, path),
+      ...checkPrompts(pool, path),
+      ...checkArguments(pool, `${path}.vllm.args`),
+    ];
   });
+}
+
+/** Folders of this machine were made absolute before. */
+function checkPrompts(pool: Pool, path: string): Contradiction[] {
+  const { prompts } = pool.reading;
+  if (prompts === '' || promptsAreHere(pool) || isAbsolute(prompts)) return [];
+  const expected = 'an absolute path: it names a folder in the pod, where pages are drawn and prompted';
+  return [
+    {
+      path: `${path}.reading.prompts`,
+      got: JSON.stringify(prompts),
+      expected,
+      involves: [`${path}.placement`],
+    },
+  ];
 }
 
 /** vLLM’s arguments that carry a secret. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import type { Config, WrittenConfig } from '@pagefleet/contract';
+import { type Config, type Pool, promptsAreHere, type WrittenConfig } from '@pagefleet/contract';
 import { measure } from './read-value.ts';
 import { type SettingSchema, settingsSchema } from './setting-schema.ts';
 
@@ -15,7 +15,12 @@ export function resolveConfig(written: WrittenConfig, base: { file: string | nul
     stateDir: resolve(folder, written.state_dir),
     secretKeyFile: absolute(written.secret_key_file),
     runpod: { ...config.runpod, apiKeyFile: absolute(written.runpod.api_key_file) },
+    pools: config.pools.map((pool) => (promptsAreHere(pool) ? withPrompts(pool, absolute) : pool)),
   };
+}
+
+function withPrompts(pool: Pool, absolute: (path: string) => string): Pool {
+  return { ...pool, reading: { ...pool.reading, prompts: absolute(pool.reading.prompts) } };
 }
 
 function resolveValue(schema: SettingSchema, value: unknown): unknown {
