@@ -26,7 +26,7 @@ export const ERRORS = {
     'never',
     'The request is malformed: a field is missing, unknown or out of its bounds.',
   ),
-  empty_body: row(400, 2, 'never', 'The request carries no document.'),
+  empty_body: row(400, 2, 'never', 'The request carries no document, or no body.'),
   unauthorized: row(401, 1, 'never', 'No API key, or one that is not known.'),
   forbidden: row(403, 1, 'never', 'The key is known but its role may not do this.'),
   not_found: row(404, 1, 'never', 'No such path, file or pod.'),
@@ -146,6 +146,15 @@ export function toErrorBody(error: PagefleetError, requestId?: string): ErrorBod
     code: error.code,
     ...(requestId === undefined ? {} : { request_id: requestId }),
   };
+}
+
+/** An error as OpenAI’s clients read it; ours stands in it whole, figures of R-013 included. */
+export function toOpenAiError(
+  error: PagefleetError,
+  requestId: string,
+): { error: Omit<ErrorBody, 'object'> } {
+  const { object: _, retryAfterSeconds: __, ...body } = toErrorBody(error, requestId);
+  return { error: body };
 }
 
 function shorten(text: string, most: number): string {

@@ -1,9 +1,9 @@
 import type { Config, Report, Slice } from '@pagefleet/contract';
+import { toOpenAiError } from '@pagefleet/contract';
 import type { Logger } from '@pagefleet/runtime';
 import type { FastifyInstance } from 'fastify';
 import { buildReport } from './build-report.ts';
 import { ChatService } from './chat/chat-service.ts';
-import { toOpenAiError } from './chat/openai-error.ts';
 import { createParts, type Parts } from './create-parts.ts';
 import { createPageSender } from './forward/send-page.ts';
 import type { PageLine } from './read-pages.ts';

@@ -1,5 +1,8 @@
 import type { BudgetStatus, FleetStatus } from '@pagefleet/contract';
+import { oneLine } from '../terminal/one-line.ts';
 import { formatTable } from '../terminal/table.ts';
+
+const MAX_TROUBLE_CHARS = 600;
 
 /** The snapshot as a person reads it: money and pages first, then pools, pods and workers, then what is wrong. */
 export function formatStatus(status: FleetStatus): string {
@@ -120,7 +123,9 @@ function troubles({ degraded, alarms }: FleetStatus): string {
       return `degraded: ${source} (${age}): ${reason}`;
     }),
     ...alarms.map(({ code, message }) => `ALARM ${code}: ${message}`),
-  ].join('\n');
+  ]
+    .map((line) => oneLine(line, MAX_TROUBLE_CHARS))
+    .join('\n');
 }
 
 function usd(amount: number): string {

@@ -117,6 +117,21 @@ describe('without api keys', () => {
     });
   });
 
+  test('a_model_is_looked_up_by_its_name_and_errors_are_openais', async () => {
+    expect((await get('/v1/models/fine-ocr')).json()).toMatchObject({ id: 'fine-ocr', object: 'model' });
+    const unknown = await get('/v1/models/datalab-to%2Fsurya');
+    expect(unknown.statusCode).toBe(404);
+    expect(unknown.json()).toMatchObject({
+      error: {
+        code: 'not_found',
+        param: 'model',
+        message: expect.stringContaining('"datalab-to/surya"; known are ocr'),
+      },
+    });
+    const wrong = await get('/v1/models', { host: 'evil.example:8080' });
+    expect(wrong.json()).toMatchObject({ error: { code: 'forbidden', request_id: expect.any(String) } });
+  });
+
   const down = (payload: string, headers: Record<string, string>) =>
     app.inject({ method: 'POST', url: '/v1/fleet/down', payload, headers });
   const JSON_BODY = { ...bearer(OPERATOR_TOKEN), 'content-type': 'application/json' };
@@ -261,8 +276,9 @@ describe('what is judged first', () => {
       for (const query of ['max_pods=1', 'max_pods=1&max_pods=2']) {
         const answer = await app.inject({ url: `${url}?${query}`, headers: bearer(OPERATOR_KEY) });
         expect(answer.statusCode, url).toBe(400);
-        expect(answer.json()).toMatchObject({ code: 'bad_request', param: 'max_pods' });
-        expect(answer.json().message).toContain(`${url} takes none`);
+        const said = answer.json().error ?? answer.json();
+        expect(said).toMatchObject({ code: 'bad_request', param: 'max_pods' });
+        expect(said.message).toContain(`${url} takes none`);
       }
       expect((await app.inject({ url: `${url}?a=1`, headers: HERE })).statusCode, url).toBe(401);
     }

@@ -1,4 +1,10 @@
-import type { FleetPlan, FleetStatus } from '@pagefleet/contract';
+import {
+  type FleetPlan,
+  type FleetStatus,
+  PagefleetError,
+  toErrorBody,
+  toOpenAiError,
+} from '@pagefleet/contract';
 import { createHttpApp, type Logger, startingGate } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { LeaseDesk } from '../leases/lease-desk.ts';
@@ -23,7 +29,11 @@ export interface ControllerAppDeps {
 
 /** The controller's HTTP surface (DESIGN 8). It answers from the first moment: until `ready()`, 503 `starting` (R-008). */
 export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInstance; ready(): void } {
-  const app = createHttpApp({ name: 'controller', logger: deps.logger, bodyLimitBytes: 64 * 1_024 });
+  const app = createHttpApp({
+    ...{ name: 'controller', logger: deps.logger, bodyLimitBytes: 64 * 1_024 },
+    errorBody: (error, { id, url }) =>
+      OPENAI_PATHS.test(url) ? toOpenAiError(error, id) : toErrorBody(error, id),
+  });
   const gate = startingGate(app);
   // Before a body is read: who may not ask is told nothing about what is expected.
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -55,16 +65,27 @@ export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInst
     });
   }
   app.get('/v1/fleet/plan', asOperator, () => deps.plan());
-  app.get('/v1/models', asClient, () => ({
-    object: 'list',
-    data: deps.models().map((id) => ({ id, object: 'model', created: 0, owned_by: 'pagefleet' })),
-  }));
+  app.get('/v1/models', asClient, () => ({ object: 'list', data: deps.models().map(toModel) }));
+  // Names of models hold slashes.
+  app.get('/v1/models/*', asClient, (request) => toModel(findModel(request.params, deps.models())));
   app.get('/metrics', asClient, async (_request, reply) => {
     const { contentType, text } = await deps.metrics();
     return reply.type(contentType).send(text);
   });
   addDownRoute(app, { ...asOperator, down: deps.down });
   return { app, ready: gate.ready };
+}
+
+/** Asked by OpenAI’s clients; the paths of a chat are a worker’s. */
+const OPENAI_PATHS = /^\/v1\/models(?:[/?]|$)/;
+
+const toModel = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'pagefleet' });
+
+function findModel(params: unknown, models: readonly string[]): string {
+  const { '*': name } = params as { '*': string };
+  if (models.includes(name)) return name;
+  const message = `no pool serves the model "${name}"; known are ${models.join(', ')}`;
+  throw new PagefleetError('not_found', message, { details: { param: 'model' } });
 }
 
 /** Who else holds a lease, and what it costs, is nobody's business. */

@@ -1,6 +1,5 @@
-import type { PagefleetError } from '@pagefleet/contract';
+import { type PagefleetError, toOpenAiError } from '@pagefleet/contract';
 import type { Exchange } from '../reply/exchange.ts';
-import { toOpenAiError } from './openai-error.ts';
 
 /** Between two pieces of padding: below every idle limit on the way. */
 const PADDING_INTERVAL_MS = 20_000;

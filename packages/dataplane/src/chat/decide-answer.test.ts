@@ -30,6 +30,8 @@ test('the_head_of_a_request_is_its_model_and_whether_it_streams', () => {
     ['{}', 'not_found'],
     ['[]', 'bad_request'],
     ['{"model"', 'bad_request'],
+    ['', 'empty_body'],
+    [' \n', 'empty_body'],
   ] as const)
     expect(() => parseChatHead(text), text).toThrow(expect.objectContaining({ code }));
 });

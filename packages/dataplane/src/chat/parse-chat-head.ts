@@ -18,6 +18,8 @@ export function parseChatHead(text: string): ChatHead {
 }
 
 function parseObject(text: string): Record<string, unknown> {
+  if (text.trim() === '')
+    throw new PagefleetError('empty_body', 'the request has no body: expected a JSON object');
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -70,6 +70,8 @@ export function createExchange(
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
       ...(status === 429 || status === 503 ? { 'retry-after': String(retryAfterOf(error)) } : {}),
+      // Every path of a worker takes POST alone.
+      ...(status === 405 ? { allow: 'POST' } : {}),
       ...(request.complete && status !== 429 ? {} : closeAtTheDoor(status, body)),
     });
     response.end(body);

@@ -27,6 +27,8 @@ export interface HttpAppOptions {
   readonly keepAliveTimeoutMs?: number;
   /** what else Node's server should be told: `highWaterMark`, `maxHeaderSize` */
   readonly http?: ServerOptions;
+  /** the body of an error on a path whose clients expect another shape than Mistral's */
+  readonly errorBody?: (error: PagefleetError, request: FastifyRequest) => object;
   /** speaks TLS, and nothing else; plain HTTP if left out */
   readonly tls?: TlsOptions;
   /** what else Fastify should be told */
@@ -52,6 +54,9 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     connectionsCheckingInterval: OVERDUE_CHECK_MS,
     ...options.http,
   };
+  const { errorBody = (error, { id }) => toErrorBody(error, id) } = options;
+  const fail = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void =>
+    sendError(thrown, { request, reply, errorBody });
   const app = fastify({
     loggerInstance: options.logger.child({ app: options.name }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -64,15 +69,15 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     // Ajv's defaults in Fastify drop unknown fields and turn "1" into 1: a misspelt `max_pods` would lift a cap.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: false } },
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => sendError(error, request, reply),
+    frameworkErrors: (error, request, reply) => fail(error, request, reply),
     ...options.fastify,
   }) as FastifyInstance;
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  app.setErrorHandler(sendError);
-  app.setNotFoundHandler((request, reply) => sendError(notFound(app, request, reply), request, reply));
+  app.setErrorHandler(fail);
+  app.setNotFoundHandler((request, reply) => fail(notFound(app, request, reply), request, reply));
   return app;
 }
 
@@ -93,7 +98,11 @@ function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyR
 }
 
 /** Sends an error as the catalogue says. `details.retryAfterSeconds` becomes the header of 429 and 503. */
-function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function sendError(
+  thrown: unknown,
+  to: Required<Pick<HttpAppOptions, 'errorBody'>> & { request: FastifyRequest; reply: FastifyReply },
+): void {
+  const { request, reply, errorBody } = to;
   const error = classifyHttpError(thrown as FastifyError);
   const status = ERRORS[error.code].httpStatus;
   if (error.code === 'internal') request.log.error({ err: error.cause ?? error }, 'request_failed');
@@ -108,7 +117,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   reply
     .code(status)
     .type('application/json')
-    .send(JSON.stringify(toErrorBody(error, request.id)));
+    .send(JSON.stringify(errorBody(error, request)));
 }
 
 /** Answers what is not even HTTP, on the bare socket. A broken connection, or a handshake that failed, gets nothing. */
