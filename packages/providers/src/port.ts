@@ -57,6 +57,8 @@ export interface RentedMachine {
   readonly entrypoint: readonly string[];
   /** its arguments, or the whole command where the image has no program; empty: the image's own */
   readonly startCommand: readonly string[];
+  /** `NAME=value`, beside the pod's settings; a listing shows them, so no secret is in them */
+  readonly env: readonly string[];
   readonly diskGb: number;
   /** `12.8`; null: any */
   readonly minCuda: string | null;

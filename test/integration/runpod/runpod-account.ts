@@ -81,6 +81,7 @@ export function order(changes: Partial<RentedMachine> = {}): RentRequest {
       globalVolume: null,
       volumePath: '/workspace',
       registryAuth: null,
+      env: [],
     },
     ...{ transport: 'plain-tcp', endsAtMs: Date.now() + 86_400_000, ...changes },
   };

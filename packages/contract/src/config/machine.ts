@@ -29,6 +29,13 @@ export const MachineConfig = section(
       maxItems: 64,
       description: 'Command of the container; empty: the image’s own.',
     }),
+    env: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*=[^\\u0000]*$', maxLength: 2_000 }), {
+      default: [],
+      // RunPod takes 50 variables, and we tell a pod 38 at most.
+      maxItems: 12,
+      description:
+        'Further environment of the pods, `NAME=value`; a secret is named as RunPod keeps it: `HF_TOKEN={{ RUNPOD_SECRET_hf }}`.',
+    }),
     cards: Type.Array(CardRule, {
       default: [],
       maxItems: 64,

@@ -15,6 +15,7 @@ export function machineOf(offer: Offer, pool: Pool, createdAtMs: number): Rented
     image: imageOf(pool),
     entrypoint,
     startCommand: cmd,
+    env: machine.env,
     diskGb: machine.diskGb,
     minCuda: machine.minCuda || null,
     minVcpu: machine.minVcpu,

@@ -69,6 +69,16 @@ describe('a create on GraphQL', () => {
     expect(env).toContainEqual({ key: 'PAGEFLEET_POD_NAME', value: 'cluster-ocr-1a2b3c4d' });
   });
 
+  it('tells_the_pod_what_the_operator_adds_and_ours_is_never_overruled', () => {
+    const further = ['HF_TOKEN={{ RUNPOD_SECRET_hf }}', 'ARGS=--a=b', 'PAGEFLEET_POD_NAME=other'];
+    const env = graphql({ env: further }).input.env as { key: string; value: string }[];
+    expect(env).toContainEqual({ key: 'HF_TOKEN', value: '{{ RUNPOD_SECRET_hf }}' });
+    expect(env).toContainEqual({ key: 'ARGS', value: '--a=b' });
+    expect(env.filter(({ key }) => key === 'PAGEFLEET_POD_NAME')).toEqual([
+      { key: 'PAGEFLEET_POD_NAME', value: 'cluster-ocr-1a2b3c4d' },
+    ]);
+  });
+
   it('asks_a_community_host_for_a_public_IP_where_pods_are_reached_directly', () => {
     expect(graphql({ offer: COMMUNITY }).input).toMatchObject({
       cloudType: 'COMMUNITY',

@@ -100,8 +100,15 @@ export function buildRestCreate(plan: CreatePlan): ApiCall {
 }
 
 /** The id is RunPod's to give: the pod finds it in its environment. */
-export function podEnv({ mark, settings }: RentRequest): Record<string, string> {
-  return encodePodSettings({ ...settings, ...mark, podId: null, portFile: '' });
+export function podEnv({ mark, settings, machine }: RentRequest): Record<string, string> {
+  const further = (machine?.env ?? []).map((entry) => {
+    const at = entry.indexOf('=');
+    return [entry.slice(0, at), entry.slice(at + 1)];
+  });
+  return {
+    ...Object.fromEntries(further),
+    ...encodePodSettings({ ...settings, ...mark, podId: null, portFile: '' }),
+  };
 }
 
 /** As GraphQL takes it. Left out or empty, the create fails with the catch-all (contract 8, row 33). */

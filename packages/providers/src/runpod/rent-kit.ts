@@ -42,7 +42,13 @@ export function rentedMachine(changes: Partial<RentedMachine> = {}): RentedMachi
       minCuda: '12.4',
     },
     ...{ minVcpu: 0, minMemoryGb: 0, dataCenters: [], networkVolume: null, globalVolume: null },
-    ...{ volumePath: '/workspace', registryAuth: null, transport: 'tls-psk', endsAtMs: 1_764_547_200_000 },
+    ...{
+      volumePath: '/workspace',
+      registryAuth: null,
+      env: [],
+      transport: 'tls-psk',
+      endsAtMs: 1_764_547_200_000,
+    },
     ...changes,
   };
 }

@@ -1,5 +1,5 @@
 import { type Config, formatBytes, formatDuration, type Pool } from '@pagefleet/contract';
-import { checkEngines } from './check-engine.ts';
+import { checkEngines, checkEnvironments } from './check-engine.ts';
 import { checkMoney } from './check-money.ts';
 import type { ConfigIssue } from './config-issue.ts';
 
@@ -30,6 +30,7 @@ export function checkConfig(config: Config): Contradiction[] {
     ...checkFallbacks(config),
     ...checkSums(config),
     ...checkEngines(config),
+    ...checkEnvironments(config),
     ...checkMoney(config),
     ...checkStateDir(config),
   ];

@@ -38,6 +38,16 @@ describe('a pool that reads with a model server (R-042, R-070)', () => {
     expect(JSON.stringify(found)).not.toContain('something');
   });
 
+  it('gets_a_secret_by_its_name_in_the_account_and_never_its_value', () => {
+    const env = ['HF_HOME=/workspace/hub', 'HF_TOKEN={{ RUNPOD_SECRET_hf }}', 'EMPTY='];
+    expect(wrongPool({ machine: { ...MACHINE, env } })).toEqual({});
+    const found = wrongPool({
+      machine: { ...MACHINE, env: ['HF_TOKEN=hf_abc', 'RUNPOD_API_KEY=rpa', 'no name'] },
+    });
+    expect(Object.keys(found).sort()).toEqual([0, 1, 2].map((at) => `pools[0].machine.env[${at}]`));
+    expect(JSON.stringify(found)).not.toMatch(/hf_abc|rpa"/);
+  });
+
   it('on_this_machine_is_read_in_the_pod', () => {
     const local = { provider: 'local', machine: {} };
     expect(wrongPool({ ...local, placement: 'worker' })).toEqual({

@@ -22,6 +22,26 @@ export function checkEngines({ pools }: Config): Contradiction[] {
   });
 }
 
+const OURS = /^(?:PAGEFLEET_|RUNPOD_)/;
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY/i;
+const KEPT_BY_RUNPOD = /^\{\{ ?RUNPOD_SECRET_[A-Za-z0-9_-]+ ?\}\}$/;
+
+/** A listing shows a pod’s environment to everybody who may see the account. */
+export function checkEnvironments({ pools }: Config): Contradiction[] {
+  return pools.flatMap(({ machine }, index) =>
+    machine.env.flatMap((entry, at) => {
+      const [name = '', value = ''] = entry.split(/=(.*)/s);
+      const expected = OURS.test(name)
+        ? 'another name: these are set by us and by RunPod'
+        : SECRET_NAME.test(name) && !KEPT_BY_RUNPOD.test(value)
+          ? 'a secret of the RunPod account, {{ RUNPOD_SECRET_name }}, and not its value'
+          : null;
+      if (expected === null) return [];
+      return [{ path: `pools[${index}].machine.env[${at}]`, got: name, expected, involves: [] }];
+    }),
+  );
+}
+
 /** Folders of this machine were made absolute before. */
 function checkPrompts(pool: Pool, path: string): Contradiction[] {
   const { prompts } = pool.reading;
