@@ -5,6 +5,7 @@ export {
   type OpenedDocument,
   openDocument,
 } from './document/open-document.ts';
+export { hasHeldMuch } from './document/pdfium.ts';
 export { sniffKind } from './document/sniff-kind.ts';
 export type {
   Engine,

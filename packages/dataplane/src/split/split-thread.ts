@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
+import { hasHeldMuch } from '@pagefleet/engines';
 import { serveDocument } from './serve-document.ts';
 import type { SplitAnswer, SplitAsk, SplitTask } from './split-messages.ts';
 
@@ -20,6 +21,8 @@ export default async function split({ port, ...task }: SplitThreadTask): Promise
   } finally {
     port.close();
   }
+  // Of a thread alone: its memory comes back only with its end, and the next document gets a new one.
+  if (await hasHeldMuch()) process.exit();
 }
 
 /**

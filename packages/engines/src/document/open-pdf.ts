@@ -12,6 +12,7 @@ export async function openPdf(bytes: Uint8Array): Promise<OpenedDocument> {
   const first = await tryReader(bytes);
   if (first.outcome === 'readable') return await withoutLostPages(bytes, first);
   if (first.outcome === 'encrypted') throw encrypted();
+  if (first.outcome === 'exhausted') throw exhausted();
 
   const repair = await repairWithQpdf(bytes);
   if (repair.outcome === 'encrypted') throw encrypted();
@@ -41,6 +42,7 @@ type Attempt =
   | { readonly outcome: 'readable'; readonly pdf: PdfHandle; readonly pageCount: number }
   | { readonly outcome: 'encrypted' }
   | { readonly outcome: 'empty' }
+  | { readonly outcome: 'exhausted' }
   | { readonly outcome: 'damaged'; readonly reason: string };
 
 async function tryReader(bytes: Uint8Array): Promise<Attempt> {
@@ -53,6 +55,7 @@ async function tryReader(bytes: Uint8Array): Promise<Attempt> {
   }
   const pageCount = await countPagesInPdf(pdf, bytes);
   if (pageCount > 0) return { outcome: 'readable', pdf, pageCount };
+  if (pdf.isExhausted) return { outcome: 'exhausted' };
   pdf.close();
   return { outcome: 'damaged', reason: 'it claims pages but none of them can be opened' };
 }
@@ -85,6 +88,7 @@ function pdfDocument(
   }
 
   async function extractFromSecond(index: number): Promise<Uint8Array | null> {
+    if (pdf.isExhausted) return null;
     second ??= openRepaired(bytes);
     return (await second)?.extractPage(index) ?? null;
   }
@@ -106,6 +110,10 @@ async function openRepaired(bytes: Uint8Array): Promise<PdfHandle | null> {
   if (repair.outcome !== 'repaired') return null;
   const opening = await PdfHandle.open(repair.bytes);
   return opening.outcome === 'opened' ? opening.pdf : null;
+}
+
+function exhausted(): PagefleetError {
+  return new PagefleetError('document_damaged', 'the PDF unpacks to more memory than a document may take');
 }
 
 function encrypted(): PagefleetError {

@@ -1,6 +1,6 @@
 import type { WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { PagefleetError } from '@pagefleet/contract';
-import { discardPdfium, getPdfium, heapOf } from './pdfium.ts';
+import { discardPdfium, getPdfium, hasGrown, heapOf } from './pdfium.ts';
 
 export type PdfOpening =
   | { readonly outcome: 'opened'; readonly pdf: PdfHandle }
@@ -17,6 +17,7 @@ export class PdfHandle {
   readonly document: number;
   #bytesAt: number;
   #open = true;
+  #broke = false;
 
   private constructor(pdfium: WrappedPdfiumModule, document: number, bytesAt: number) {
     this.pdfium = pdfium;
@@ -82,6 +83,11 @@ export class PdfHandle {
     }, null);
   }
 
+  /** It asked for more memory than a document may take, so no second reader would get further. */
+  get isExhausted(): boolean {
+    return this.#broke && hasGrown(this.pdfium);
+  }
+
   close(): void {
     if (!this.#open) return;
     this.#open = false;
@@ -117,6 +123,7 @@ export class PdfHandle {
       return call();
     } catch {
       this.#open = false;
+      this.#broke = true;
       void discardPdfium(this.pdfium);
       return otherwise;
     }

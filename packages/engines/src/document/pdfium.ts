@@ -15,6 +15,8 @@ const WASM_PAGE_BYTES = 65_536;
 
 let current: Promise<WrappedPdfiumModule> | null = null;
 let heapMaxBytes = HEAP_MAX_BYTES;
+/** of instances that were left to the garbage collector, which may not come for long */
+let abandonedBytes = 0;
 
 /**
  * The pdfium of this thread. All calls into it are synchronous, so callers run in a worker thread. A grown or broken
@@ -22,7 +24,7 @@ let heapMaxBytes = HEAP_MAX_BYTES;
  */
 export async function getPdfium(documentBytes = 0): Promise<WrappedPdfiumModule> {
   heapMaxBytes = HEAP_MAX_BYTES + COPIES_OF_DOCUMENT * documentBytes;
-  if (current && heapOf(await current).byteLength > RECYCLE_ABOVE_BYTES) current = null;
+  if (current && hasGrown(await current)) await discardPdfium(await current);
   current ??= startPdfium();
   try {
     return await current;
@@ -34,7 +36,14 @@ export async function getPdfium(documentBytes = 0): Promise<WrappedPdfiumModule>
 
 /** After a trap inside the module (out of memory, stack overflow) its state is unknown: it serves nobody again. */
 export async function discardPdfium(broken: WrappedPdfiumModule): Promise<void> {
-  if (current && (await current.catch(() => null)) === broken) current = null;
+  if (!current || (await current.catch(() => null)) !== broken) return;
+  current = null;
+  abandonedBytes += heapOf(broken).byteLength;
+}
+
+/** Grown so far that a document must have wanted it. */
+export function hasGrown(pdfium: WrappedPdfiumModule): boolean {
+  return heapOf(pdfium).byteLength > RECYCLE_ABOVE_BYTES;
 }
 
 /** The view is replaced whenever the memory grows: ask again after every call that may allocate. */
@@ -43,10 +52,15 @@ export function heapOf(pdfium: WrappedPdfiumModule): Uint8Array {
   return (pdfium.pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
 }
 
-/** 0 when this thread has none. */
+/** What this thread may still hold: it comes back for certain only with the end of the thread. */
 export async function getPdfiumHeapBytes(): Promise<number> {
   const pdfium = await current?.catch(() => null);
-  return pdfium ? heapOf(pdfium).byteLength : 0;
+  return abandonedBytes + (pdfium ? heapOf(pdfium).byteLength : 0);
+}
+
+/** A document has grown the memory of this thread so far that the thread had better end. */
+export async function hasHeldMuch(): Promise<boolean> {
+  return (await getPdfiumHeapBytes()) > RECYCLE_ABOVE_BYTES;
 }
 
 async function startPdfium(): Promise<WrappedPdfiumModule> {
