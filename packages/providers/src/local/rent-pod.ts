@@ -22,7 +22,9 @@ export interface RentContext {
 }
 
 /** Variables of ours that a pod and its engine need; everything else of our environment stays here. */
-const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TESSDATA_PREFIX'];
+const PASSED_ON = new Set(['PATH', 'HOME', 'LANG', 'TMPDIR', 'TESSDATA_PREFIX', 'LD_LIBRARY_PATH']);
+/** What model servers, their hub and their way to it are told. */
+const OF_MODEL_SERVERS = /^(?:HF|CUDA|NVIDIA|VLLM)_|^(?:https?|no)_proxy$/i;
 
 /** The record is on disk before anything is started, and the pod's identity before anyone is told. */
 export async function rentPod(context: RentContext, request: RentRequest): Promise<RentOutcome> {
@@ -94,16 +96,13 @@ async function startGateway(
   { record, folder }: { record: PodRecord; folder: PodFolder },
 ): Promise<ChildProcess> {
   const told = encodePodSettings({ ...settings, ...mark, podId: record.id, portFile: folder.path('port') });
-  const ours = Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-  );
   const log = await open(folder.path('log'), 'a', 0o600);
   try {
     const child = spawn(nodeBinary, [programPath('gateway')], {
       // A session of its own: neither our end nor a terminal's reaches the pod.
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
-      env: { ...ours, ...told },
+      env: { ...passedOn(process.env), ...told },
       cwd: folder.dir,
     });
     await once(child, 'spawn');
@@ -118,6 +117,14 @@ async function startGateway(
   } finally {
     await log.close().catch(() => undefined);
   }
+}
+
+export function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name, value]) => value && (PASSED_ON.has(name) || OF_MODEL_SERVERS.test(name)),
+    ),
+  );
 }
 
 function messageOf(cause: unknown): string {
