@@ -29,6 +29,7 @@ const CASES: ReadonlyArray<[PageFailure, ErrorCode, string, string, boolean, boo
   [status(302), 'pod_refused', 'refusing', 'retry', false, true, false],
   [{ kind: 'cut' }, 'pod_failed', 'unreachable', 'retry', true, false, false],
   [{ kind: 'timed_out' }, 'page_deadline', 'unreachable', 'retry', true, false, false],
+  [{ kind: 'overran' }, 'page_deadline', 'none', 'fail', true, false, false],
   [{ kind: 'client_gone' }, 'client_gone', 'none', 'drop', true, false, false],
   [{ kind: 'cancelled' }, 'stopping', 'none', 'fail', true, false, false],
 ];

@@ -14,6 +14,8 @@ export type PageFailure =
   | { readonly kind: 'cut' }
   /** our own deadline struck before the answer */
   | { readonly kind: 'timed_out' }
+  /** our own deadline struck while the answer was coming, or waited for its client to take it */
+  | { readonly kind: 'overran' }
   | { readonly kind: 'client_gone' }
   /** ended by us: the process stops, the document was given up */
   | { readonly kind: 'cancelled' };
@@ -73,6 +75,11 @@ const ROWS: readonly FailureRow[] = [
     why: 'we ended it; the client may send it again',
     when: ({ kind }) => kind === 'cancelled',
     verdict: { ...MAY_STILL_READ, code: 'stopping', evidence: 'none', next: 'fail' },
+  },
+  {
+    why: 'the pod works, the answer only was too long or its client too slow',
+    when: ({ kind }) => kind === 'overran',
+    verdict: { ...MAY_STILL_READ, code: 'page_deadline', evidence: 'none', next: 'fail' },
   },
   {
     why: 'our own shortage is nobody’s fault (R-026)',

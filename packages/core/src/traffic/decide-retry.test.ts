@@ -25,6 +25,7 @@ const anyFailure: fc.Arbitrary<PageFailure> = fc.oneof(
     { kind: 'shortage' },
     { kind: 'cut' },
     { kind: 'timed_out' },
+    { kind: 'overran' },
     { kind: 'bad_answer' },
     full,
   ),

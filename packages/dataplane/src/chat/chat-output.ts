@@ -22,8 +22,8 @@ export interface ChatOutput {
   readonly isBegun: boolean;
   /** False when the answer no longer fits what was sent: nothing may follow then but `fail`. */
   begin(head: AnswerHead): boolean;
-  /** Resolves when the client can take more. */
-  write(chunk: Uint8Array): Promise<void>;
+  /** Resolves when the client can take more, or the signal is raised. */
+  write(chunk: Uint8Array, signal?: AbortSignal): Promise<void>;
   end(): void;
   /** By the status while that is possible, by an error event in a stream, else by a cut connection: never a clean end (R-024). */
   fail(error: PagefleetError): void;
@@ -65,9 +65,9 @@ export function createChatOutput(exchange: Exchange, padAfterMs: number | null):
       exchange.flush();
       return true;
     },
-    write(chunk) {
+    write(chunk, signal) {
       exchange.write(chunk);
-      return exchange.drained();
+      return exchange.drained(signal);
     },
     end: () => exchange.end(),
     fail(error) {

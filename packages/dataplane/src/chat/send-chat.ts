@@ -3,6 +3,7 @@ import {
   broken,
   type Dispatch,
   type DispatchOutcome,
+  type DispatchStop,
   failed,
   headersOf,
   refused,
@@ -27,6 +28,11 @@ export interface ChatRequest {
   onUsage(usage: Usage): void;
 }
 
+/** A pod whose answer came on, or waited for its client, so short a time ago is at work: R-040's patience with a busy engine. */
+const AT_WORK_MS = 15_000;
+/** The pod counts its own time; timers fire up to a millisecond early. */
+const CLOCKS_DIFFER_MS = 50;
+
 /** What a server says against a request is a few lines; it is held until it is known to be the client’s. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
@@ -37,6 +43,7 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 export async function sendChat(chat: ChatRequest, dispatch: Dispatch): Promise<DispatchOutcome<null>> {
   const stop = startStop(dispatch);
   const { pod } = dispatch;
+  const course = startCourse(dispatch);
   try {
     if (stop.reason) return failed({ kind: stop.reason });
     const answer = await pod.client.open({
@@ -51,24 +58,55 @@ export async function sendChat(chat: ChatRequest, dispatch: Dispatch): Promise<D
       signal: stop.signal,
     });
     const outcome = isSuccess(answer)
-      ? await passOn(answer, chat)
+      ? await passOn(answer, { chat, stop, course })
       : await passRefusal(answer, chat.output, pod);
     return stop.reason ? final(failed({ kind: stop.reason }), chat) : outcome;
   } catch (error) {
-    return final(broken(error, stop.reason), chat);
+    const isOverrun = stop.reason !== 'client_gone' && course.hasOverrun();
+    return final(isOverrun ? failed({ kind: 'overran' }) : broken(error, stop.reason), chat);
   } finally {
     stop.clear();
   }
 }
 
-async function passOn(answer: OpenAnswer, chat: ChatRequest): Promise<DispatchOutcome<null>> {
+/** How far the answer of a dispatch is. */
+interface Course {
+  /** The answer came on just now, or its client took some of it. */
+  moved(): void;
+  /** Its time is over and it was still moving: that says nothing about the pod. */
+  hasOverrun(): boolean;
+}
+
+function startCourse({ timeoutMs }: Dispatch): Course {
+  const overAtMs = performance.now() + timeoutMs - CLOCKS_DIFFER_MS;
+  let movedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    moved() {
+      movedAtMs = performance.now();
+    },
+    hasOverrun() {
+      const nowMs = performance.now();
+      return nowMs >= overAtMs && nowMs - movedAtMs < AT_WORK_MS;
+    },
+  };
+}
+
+interface Passage {
+  readonly chat: ChatRequest;
+  readonly stop: DispatchStop;
+  readonly course: Course;
+}
+
+async function passOn(answer: OpenAnswer, { chat, stop, course }: Passage): Promise<DispatchOutcome<null>> {
   const { output } = chat;
   if (!output.begin(answer)) return { ...failed({ kind: 'bad_answer' }), isFinal: true };
   const scan = createUsageScan();
   for await (const chunk of answer.body) {
     scan.add(chunk);
-    await output.write(chunk);
+    await output.write(chunk, stop.signal);
+    course.moved();
   }
+  stop.signal.throwIfAborted();
   scan.end();
   if (scan.usage !== null) chat.onUsage(scan.usage);
   const isWhole = !isEventStream(answer) || scan.isDone || scan.hasError;
@@ -93,7 +131,8 @@ async function passRefusal(
   }
   if (!output.begin({ status, contentType, length: bytes.length }))
     return { ...refused(status, text, pod), isFinal: true };
-  await output.write(bytes);
+  // The pod has said all: its slot does not wait for the client.
+  void output.write(bytes);
   output.end();
   return READ;
 }

@@ -16,8 +16,8 @@ export interface Exchange {
   /** Sends the headers although there is no body yet. */
   flush(): void;
   end(body?: string | Uint8Array): void;
-  /** Resolves when the client has taken what was written, or is gone. */
-  drained(): Promise<void>;
+  /** Resolves when the client has taken what was written, or is gone, or the signal is raised. */
+  drained(signal?: AbortSignal): Promise<void>;
   /** Breaks the connection off: the client must not take what it has for the whole. */
   cut(): void;
   /** The whole answer, from the catalogue. Nothing may have been sent before. */
@@ -94,16 +94,26 @@ export function createExchange(
       response.end(body);
       discardRest(request);
     },
-    drained() {
-      if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
-      return new Promise((resolve) => {
-        response.once('drain', resolve);
-        response.once('close', resolve);
-      });
-    },
+    drained: (signal) => drained(response, signal),
     cut: () => response.destroy(),
     fail,
   };
+}
+
+function drained(response: ServerResponse, signal?: AbortSignal): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed || signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    // One wait leaves nothing behind: a slow client is waited for again and again.
+    const goOn = (): void => {
+      response.off('drain', goOn);
+      response.off('close', goOn);
+      signal?.removeEventListener('abort', goOn);
+      resolve();
+    };
+    response.on('drain', goOn);
+    response.on('close', goOn);
+    signal?.addEventListener('abort', goOn);
+  });
 }
 
 /**
