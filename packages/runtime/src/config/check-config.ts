@@ -1,6 +1,7 @@
 import { type Config, formatBytes, formatDuration, type Pool } from '@pagefleet/contract';
-import { checkEngines, checkEnvironments } from './check-engine.ts';
+import { checkEngines } from './check-engine.ts';
 import { checkMoney } from './check-money.ts';
+import { checkEnvironments } from './check-told.ts';
 import type { ConfigIssue } from './config-issue.ts';
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;

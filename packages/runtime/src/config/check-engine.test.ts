@@ -48,6 +48,51 @@ describe('a pool that reads with a model server (R-042, R-070)', () => {
     expect(JSON.stringify(found)).not.toMatch(/hf_abc|rpa"/);
   });
 
+  it.each([['--served-model-name', 'x'], ['--max_num_seqs=1'], ['--port', '8000']])(
+    'is_told_once_what_has_a_setting_of_its_own: %s',
+    (...args) => {
+      expect(Object.keys(wrongPool({ vllm: { args } }))).toEqual(['pools[0].vllm.args[0]']);
+    },
+  );
+
+  it('may_have_a_program_with_variables_but_no_secret_among_them', () => {
+    const command = ['env', 'TOKENIZERS_PARALLELISM=false', 'vllm', 'serve'];
+    expect(
+      wrongPool({ vllm: { command, args: ['--max-num-seqs-per-x', '--no-enable-prefix-caching'] } }),
+    ).toEqual({});
+    const told = wrongPool({ vllm: { command: ['env', 'HF_TOKEN=hf_abc', 'vllm', 'serve'] } });
+    expect(Object.keys(told)).toEqual(['pools[0].vllm.command[1]']);
+    expect(JSON.stringify(told)).not.toContain('hf_abc');
+    expect(Object.keys(wrongPool({ vllm: { model: '--help' } }))).toEqual(['pools[0].vllm.model']);
+  });
+
+  it('asks_for_no_longer_reply_than_its_server_takes', () => {
+    expect(Object.keys(wrongPool({ reading: { max_tokens: 100_000 } }))).toEqual([
+      'pools[0].reading.max_tokens',
+    ]);
+    const short = { reading: { max_tokens: 4_096 }, vllm: { max_model_len: 4_096 } };
+    expect(Object.keys(wrongPool(short))).toEqual(['pools[0].reading.max_tokens']);
+    expect(wrongPool({ ...short, vllm: { max_model_len: 8_192 } })).toEqual({});
+  });
+
+  it('runs_no_gateway_in_an_image_that_has_none', () => {
+    for (const image of [
+      'vllm/vllm-openai',
+      'vllm/vllm-openai:v0.20.1',
+      'docker.io/vllm/vllm-openai@sha256:1',
+    ])
+      expect(Object.keys(wrongPool({ placement: 'pod', machine: { ...MACHINE, image } })), image).toEqual([
+        'pools[0].machine.image',
+      ]);
+    expect(wrongPool({ machine: { ...MACHINE, image: 'vllm/vllm-openai:v0.21.0' } })).toEqual({});
+    expect(wrongPool({ placement: 'pod', machine: { ...MACHINE, image: 'me/vllm-openai:1' } })).toEqual({});
+  });
+
+  it('has_a_placement_only_where_there_is_a_choice', () => {
+    const placed = { engine: 'tesseract', placement: 'worker', machine: { ...MACHINE, image: 'our/image' } };
+    expect(Object.keys(wrongPool(placed))).toEqual(['pools[0].placement']);
+  });
+
   it('on_this_machine_is_read_in_the_pod', () => {
     const local = { provider: 'local', machine: {} };
     expect(wrongPool({ ...local, placement: 'worker' })).toEqual({

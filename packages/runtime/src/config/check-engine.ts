@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import {
   type Config,
+  ENGINE_PROFILES,
   isProfileName,
   isStock,
   type Pool,
@@ -8,38 +9,20 @@ import {
   promptsAreHere,
 } from '@pagefleet/contract';
 import type { Contradiction } from './check-config.ts';
+import { checkServer } from './check-told.ts';
 
 /** What an engine on a model server needs of its pool (R-042, R-070). */
 export function checkEngines({ pools }: Config): Contradiction[] {
   return pools.flatMap((pool, index) => {
-    if (!isProfileName(pool.engine)) return [];
     const path = `pools[${index}]`;
+    if (!isProfileName(pool.engine)) return checkUnplaced(pool, path);
     return [
       ...checkPlacement(pool, path),
       ...checkPrompts(pool, path),
-      ...checkArguments(pool, `${path}.vllm.args`),
+      ...checkLengths(pool, path),
+      ...checkServer(pool, `${path}.vllm`),
     ];
   });
-}
-
-const OURS = /^(?:PAGEFLEET_|RUNPOD_)/;
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY/i;
-const KEPT_BY_RUNPOD = /^\{\{ ?RUNPOD_SECRET_[A-Za-z0-9_-]+ ?\}\}$/;
-
-/** A listing shows a pod’s environment to everybody who may see the account. */
-export function checkEnvironments({ pools }: Config): Contradiction[] {
-  return pools.flatMap(({ machine }, index) =>
-    machine.env.flatMap((entry, at) => {
-      const [name = '', value = ''] = entry.split(/=(.*)/s);
-      const expected = OURS.test(name)
-        ? 'another name: these are set by us and by RunPod'
-        : SECRET_NAME.test(name) && !KEPT_BY_RUNPOD.test(value)
-          ? 'a secret of the RunPod account, {{ RUNPOD_SECRET_name }}, and not its value'
-          : null;
-      if (expected === null) return [];
-      return [{ path: `pools[${index}].machine.env[${at}]`, got: name, expected, involves: [] }];
-    }),
-  );
 }
 
 /** Folders of this machine were made absolute before. */
@@ -57,18 +40,30 @@ function checkPrompts(pool: Pool, path: string): Contradiction[] {
   ];
 }
 
-/** vLLM’s arguments that carry a secret. */
-const SECRET_ARGUMENT = /^--(?:api[-_]key|hf[-_]token)(?=$|=)/;
-
-/** Arguments are seen by whoever looks at a pod’s processes or asks for its health, so no secret is among them. */
-function checkArguments({ vllm }: Pool, path: string): Contradiction[] {
-  return vllm.args.flatMap((argument, index) => {
-    const name = SECRET_ARGUMENT.exec(argument)?.[0];
-    if (name === undefined) return [];
-    const expected = 'no secret: arguments are shown to everybody who may reach the pod';
-    return [{ path: `${path}[${index}]`, got: name, expected, involves: [] }];
-  });
+/** A reply that the server has no room for is refused with every page. */
+function checkLengths({ engine, reading, vllm }: Pool, path: string): Contradiction[] {
+  if (!isProfileName(engine) || reading.maxTokens === 0) return [];
+  const most = vllm.maxModelLen || ENGINE_PROFILES[engine].launch.maxModelLen;
+  if (reading.maxTokens < most) return [];
+  const expected = `less than the ${most} tokens of prompt and reply that the server takes (vllm.max_model_len)`;
+  return [
+    {
+      path: `${path}.reading.max_tokens`,
+      got: String(reading.maxTokens),
+      expected,
+      involves: [`${path}.vllm.max_model_len`],
+    },
+  ];
 }
+
+function checkUnplaced({ engine, placement }: Pool, path: string): Contradiction[] {
+  if (placement === 'auto') return [];
+  const expected = `auto: pages of ${engine} are read where the engine is, in the pod`;
+  return [{ path: `${path}.placement`, got: placement, expected, involves: [`${path}.engine`] }];
+}
+
+/** The image of the model server alone, by any registry. */
+const STOCK = /(?:^|\/)vllm\/vllm-openai(?:$|[:@])/;
 
 function checkPlacement(pool: Pool, path: string): Contradiction[] {
   const { provider, machine } = pool;
@@ -76,7 +71,7 @@ function checkPlacement(pool: Pool, path: string): Contradiction[] {
     const expected = 'pod or auto: pods on this machine are gateways';
     return [{ path: `${path}.placement`, got: 'worker', expected, involves: [`${path}.provider`] }];
   }
-  if (!isStock(pool)) return [];
+  if (!isStock(pool)) return checkOwnImage(pool, path);
   const involves = [`${path}.engine`, `${path}.placement`];
   const found: Contradiction[] = [];
   if (machine.transport === 'tls-psk') {
@@ -93,4 +88,11 @@ function checkPlacement(pool: Pool, path: string): Contradiction[] {
     });
   }
   return found;
+}
+
+function checkOwnImage({ machine }: Pool, path: string): Contradiction[] {
+  if (!STOCK.test(machine.image)) return [];
+  const expected = 'an image with our gateway in it (docs/pod-image.md), or placement: worker for this one';
+  const got = JSON.stringify(machine.image);
+  return [{ path: `${path}.machine.image`, got, expected, involves: [`${path}.placement`] }];
 }
