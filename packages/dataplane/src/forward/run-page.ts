@@ -129,7 +129,7 @@ export class PageRunner {
       return;
     }
     if (decision.kind === 'park') for (const podId of decision.clear) pods.suspects.withdraw(podId, job.id);
-    this.#fail(job, pageError(decision, job.attempts, failed));
+    this.#fail(job, pageError(decision, job, failed));
   }
 
   #recordEvidence(placed: PlacedPage, verdict: FailureVerdict, sentAtMs: number): void {
