@@ -38,7 +38,9 @@ export async function up(options: UpOptions): Promise<number> {
   const cluster = await startCluster(config, { say, rehearse });
   const paths = clusterPaths(cluster.stateDir);
   if (rehearse)
-    say('a rehearsal: pods are rented from a pretended RunPod on this machine, for pretended money');
+    say(
+      'a rehearsal: pods are rented from a pretended RunPod on this machine, for pretended money; some settings differ (docs/fake-runpod.md)',
+    );
   say(`starting nats, controller, ${config.workers} workers and nginx on ${paths.stateDir}`);
   let failure: unknown = null;
   try {
