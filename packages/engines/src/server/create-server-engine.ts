@@ -11,7 +11,7 @@ import { createServerRecord } from './leftover.ts';
 import { connectServer, type ServerConnection } from './server-connection.ts';
 import { type ServerLife, watchServer } from './server-life.ts';
 import type { ServerState } from './server-state.ts';
-import { startFailure } from './start-failure.ts';
+import { startFailure, trialFailure } from './start-failure.ts';
 import { tryPage } from './try-page.ts';
 
 const HOST = '127.0.0.1';
@@ -20,6 +20,8 @@ const START_LOOK_EVERY_MS = 250;
 const TRIAL_AGAIN_MS = 2_000;
 /** The first reply may have to wait for graphs to be compiled. */
 const TRIAL_MS = 180_000;
+/** What fails so often in a row is told, and the server started anew. */
+const TRIALS = 3;
 
 interface RunningServer {
   readonly process: ServerProcess;
@@ -94,7 +96,7 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
       ...settings.reading,
       ...{ profile: settings.kind, prompt, maxModelLen: facts.maxModelLen },
     };
-    for (;;) {
+    for (let failed = 1; ; failed += 1) {
       try {
         const trial = AbortSignal.any([signal, AbortSignal.timeout(TRIAL_MS)]);
         await tryPage(reading, { drawing, server: connection, signal: trial });
@@ -103,6 +105,7 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
         signal.throwIfAborted();
         trialFault = `; its trial page failed: ${err instanceof Error ? err.message : String(err)}`;
         hooks.onEvent({ event: 'trial_page_failed', err });
+        if (failed >= TRIALS) throw trialFailure(err);
         await sleep(TRIAL_AGAIN_MS, undefined, { signal });
       }
     }

@@ -1,3 +1,4 @@
+import { PagefleetError } from '@pagefleet/contract';
 import { Agent, Pool } from 'undici';
 import type { ModelAnswer, ModelRequest } from '../port.ts';
 import type { ModelServer } from '../vlm/model-server.ts';
@@ -61,8 +62,12 @@ export function connectServer(origin: string, width: number): ServerConnection {
 
   async function askJson(path: string, signal: AbortSignal): Promise<unknown> {
     const { status, text } = await ask(path, signal);
-    if (status !== 200) throw new Error(`the model server answers ${path} with ${status}`);
-    return JSON.parse(text);
+    if (status !== 200) throw noModelServer(`it answers ${path} with ${status}`);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw noModelServer(`its answer to ${path} is no JSON`);
+    }
   }
 
   return {
@@ -83,9 +88,7 @@ export function connectServer(origin: string, width: number): ServerConnection {
       }
     },
     async facts(signal) {
-      const { data } = (await askJson('/v1/models', signal)) as {
-        data: { id: string; max_model_len?: unknown }[];
-      };
+      const data = modelsOf(await askJson('/v1/models', signal));
       const said = (await askJson('/version', signal).catch(() => ({}))) as { version?: unknown };
       const lengths = data.flatMap(({ max_model_len: length }) =>
         typeof length === 'number' ? [length] : [],
@@ -100,4 +103,20 @@ export function connectServer(origin: string, width: number): ServerConnection {
       await Promise.all([replies.destroy(), control.destroy()]);
     },
   };
+}
+
+interface ServedModel {
+  readonly id: string;
+  readonly max_model_len?: unknown;
+}
+
+function modelsOf(answer: unknown): readonly ServedModel[] {
+  const data = (answer as { data?: unknown } | null)?.data;
+  const isModel = (one: unknown): one is ServedModel => typeof (one as ServedModel | null)?.id === 'string';
+  if (Array.isArray(data) && data.every(isModel)) return data;
+  throw noModelServer('its answer to /v1/models is no list of models');
+}
+
+function noModelServer(why: string): PagefleetError {
+  return new PagefleetError('config_invalid', `the program in vllm.command is no vLLM: ${why}`);
 }

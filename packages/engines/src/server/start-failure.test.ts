@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { BrokenReply, ServerRefusal } from '../vlm/model-server.ts';
 import { createOutputTail } from './output-tail.ts';
-import { startFailure } from './start-failure.ts';
+import { startFailure, trialFailure } from './start-failure.ts';
 
 const ended = { program: 'vllm', why: 'it ended with code 1', exitCode: 1, tail: '' };
 
@@ -48,5 +49,24 @@ describe('the last lines of a program (R-025)', () => {
     for (let n = 0; n < 10_000; n += 1) tail.add(`line ${n}\n`);
     expect(tail.text().length).toBeLessThanOrEqual(16_000);
     expect(tail.text().endsWith('line 9999')).toBe(true);
+  });
+});
+
+describe('why a small page of ours was not read (R-040)', () => {
+  test.each([
+    [
+      new ServerRefusal(400, '{"message":"this model is not multimodal"}'),
+      'config_invalid',
+      'is not multimodal',
+    ],
+    [new ServerRefusal(404, ''), 'config_invalid', 'with 404 and said: nothing'],
+    [new ServerRefusal(500, 'CUDA error'), 'engine_not_ready', 'with 500 and said: CUDA error'],
+    [new ServerRefusal(429, 'busy'), 'engine_not_ready', 'busy'],
+    [new BrokenReply('no stream'), 'engine_not_ready', 'no stream'],
+    ['odd', 'engine_not_ready', 'odd'],
+  ] as const)('%s is %s', (cause, code, words) => {
+    const error = trialFailure(cause);
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(words);
   });
 });

@@ -1,4 +1,5 @@
 import { PagefleetError } from '@pagefleet/contract';
+import { ServerRefusal } from '../vlm/model-server.ts';
 
 export interface FailedStart {
   /** program and arguments as started */
@@ -32,6 +33,29 @@ export function startFailure({ program, why, exitCode, tail }: FailedStart): Pag
   }
   const message = `the model server ${program} did not start: ${why}. ${said}`;
   return new PagefleetError(exitCode === EXIT_USAGE ? 'config_invalid' : 'engine_not_ready', message);
+}
+
+const TOLD_BODY_CHARS = 300;
+
+/**
+ * Why a small page of ours was not read, time and again. `config_invalid` where the server says that it does not take what it
+ * was asked: another model is served than the engine expects; else `engine_not_ready`.
+ */
+export function trialFailure(cause: unknown): PagefleetError {
+  if (!(cause instanceof ServerRefusal)) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new PagefleetError('engine_not_ready', `the model server did not read a small page: ${why}`, {
+      cause,
+    });
+  }
+  const { status, body } = cause;
+  const said = body.trim() === '' ? 'nothing' : body.trim().slice(0, TOLD_BODY_CHARS);
+  const isRefused = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  return new PagefleetError(
+    isRefused ? 'config_invalid' : 'engine_not_ready',
+    `the model server answered a small page with ${status} and said: ${said}`,
+    { cause },
+  );
 }
 
 function lastLines(tail: string): string {
