@@ -11,6 +11,7 @@ import { podSettings } from '@pagefleet/gateway/test-kit';
 import { companionCommand } from '@pagefleet/providers';
 import { encodePodSettings, makeProof, repoRoot } from '@pagefleet/runtime';
 import { onTestFinished } from 'vitest';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { until } from '../gateway/gateway-process.ts';
 
 export const TOKEN = podSettings().token;
@@ -24,6 +25,8 @@ export interface CompanionOptions {
   /** of the simulated vLLM; see `packages/sim/src/vllm/script.ts` */
   readonly script?: object;
   readonly env?: Record<string, string>;
+  /** gets what ends it; the end of the test when left out */
+  readonly onEnd?: (end: () => Promise<void>) => void;
 }
 
 interface SimStats {
@@ -91,7 +94,7 @@ export function startCompanion(options: CompanionOptions = {}): CompanionProcess
     stdio: ['ignore', log, log],
     env: {
       ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
-      ...{ SIM_VLLM_DIR: dir, SIM_VLLM_SCRIPT: script },
+      ...{ SIM_VLLM_DIR: dir, SIM_VLLM_SCRIPT: script, ...COMPILE_CACHE },
       ...encodePodSettings(settings),
       ...options.env,
     },
@@ -164,7 +167,7 @@ export function startCompanion(options: CompanionOptions = {}): CompanionProcess
     },
     stats: async () => JSON.parse((await companion.direct('GET', '/sim/stats')).body) as SimStats,
   };
-  onTestFinished(async () => {
+  (options.onEnd ?? onTestFinished)(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await exited;
     for (const pid of companion.alive()) process.kill(pid, 'SIGKILL');

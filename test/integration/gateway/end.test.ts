@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeProof } from '@pagefleet/runtime';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, sleepPage, startGateway, TOKEN, until } from './gateway-process.ts';
 
 const started: GatewayProcess[] = [];
@@ -13,14 +13,15 @@ const start = (...options: Parameters<typeof startGateway>): GatewayProcess => {
   started.push(gateway);
   return gateway;
 };
-afterEach(async () => {
-  for (const gateway of started.splice(0)) await gateway.end();
+afterAll(async () => {
+  for (const gateway of started) await gateway.end();
 });
 
 const exitReason = async (gateway: GatewayProcess): Promise<string> =>
   JSON.parse(await readFile(join(gateway.dir, 'exit'), 'utf8')).reason;
 
-describe('the end of a real gateway', () => {
+// Each waits for the end of a gateway of its own.
+describe('the end of a real gateway', { concurrent: true }, () => {
   it('a_signal_lets_what_runs_finish', async () => {
     const gateway = start();
     await gateway.port();

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { podSettings } from '@pagefleet/gateway/test-kit';
 import { encodePodSettings, podRoute, programPath } from '@pagefleet/runtime';
 import { Pool } from 'undici';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 
 export const TOKEN = podSettings().token;
 
@@ -54,7 +55,7 @@ export function startGateway(options: GatewayOptions = {}): GatewayProcess {
   const child = spawn(process.execPath, [programPath('gateway')], {
     detached: true,
     stdio: ['ignore', output, output],
-    env: { PATH: process.env.PATH ?? '', ...encodePodSettings(settings), ...options.env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILE_CACHE, ...encodePodSettings(settings), ...options.env },
   });
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));

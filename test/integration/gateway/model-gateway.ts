@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,7 @@ export function startModelGateway(options: ModelGatewayOptions = {}): ModelGatew
     renameSync(`${scriptFile}.new`, scriptFile);
   };
   script(first);
+  const strangers = new Set(readdirSync('/proc'));
   const serving = ['serve', model, '--served-model-name', servedName, '--max-num-seqs', String(width)];
   const gateway = startGateway({
     ...(options.dir === undefined ? {} : { dir: options.dir }),
@@ -72,11 +73,11 @@ export function startModelGateway(options: ModelGatewayOptions = {}): ModelGatew
       const answer = await fetch(`http://127.0.0.1:${port}/sim/stats`);
       return (await answer.json()) as Awaited<ReturnType<ModelGateway['stats']>>;
     },
-    living: () => livingWith(`SIM_VLLM_DIR=${folder}`),
+    living: () => livingWith(`SIM_VLLM_DIR=${folder}`, strangers),
     state: async () => String((await gateway.ask('GET', '/healthz')).body.engine),
     async end() {
       await gateway.end();
-      for (const pid of await livingWith(`SIM_VLLM_DIR=${folder}`)) process.kill(pid, 'SIGKILL');
+      for (const pid of await livingWith(`SIM_VLLM_DIR=${folder}`, strangers)) process.kill(pid, 'SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -107,11 +108,17 @@ function readLines<T>(file: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** By a variable that only these have. Their guards, which are shells, have it too and do not count. */
-async function livingWith(variable: string): Promise<number[]> {
+/**
+ * By a variable that only these have. Their guards, which are shells, have it too and do not count.
+ *
+ * @param strangers what lived before the gateway, of which none can be its server; those that have ended are taken out
+ */
+async function livingWith(variable: string, strangers: Set<string>): Promise<number[]> {
   const found: number[] = [];
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
+  const names = new Set(await readdir('/proc'));
+  for (const name of strangers) if (!names.has(name)) strangers.delete(name);
+  for (const name of names) {
+    if (strangers.has(name) || !/^\d+$/.test(name)) continue;
     const command = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
     if (!command.includes(`${SIM}\0serve`) || command.startsWith('/bin/sh')) continue;
     const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PROFILE_NAMES } from '@pagefleet/contract';
 import { observeProcess } from '@pagefleet/runtime';
 import { Agent, request } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOKEN, until } from './gateway-process.ts';
 import {
   type ModelGateway,
@@ -20,8 +20,8 @@ const start = (options?: ModelGatewayOptions): ModelGateway => {
   started.push(gateway);
   return gateway;
 };
-afterEach(async () => {
-  for (const gateway of started.splice(0)) await gateway.end();
+afterAll(async () => {
+  await Promise.all(started.map((gateway) => gateway.end()));
 });
 
 const chatBody = (stream: boolean): string =>
@@ -43,7 +43,8 @@ async function chat({ gateway }: ModelGateway, id: string, body: string, signal?
   });
 }
 
-describe('a gateway that reads with a model server of its own (R-040, R-070)', () => {
+// Each has a pod of its own, whose start is most of what it waits for.
+describe('a gateway that reads with a model server of its own (R-040, R-070)', { concurrent: true }, () => {
   it.each(PROFILE_NAMES)('%s_reads_a_page_after_a_trial_page_of_few_tokens', async (engine) => {
     const pod = start({ engine });
     const { status, body } = await pod.gateway.read('page-1', await smallPage(1));
@@ -56,17 +57,6 @@ describe('a gateway that reads with a model server of its own (R-040, R-070)', (
     expect(asked[0]).toEqual([CHAT, 16]);
     expect(await pod.state()).toBe('ready');
     expect((await pod.gateway.ask('GET', '/healthz')).body.engineVersion).toMatch(/^vllm /);
-  });
-
-  it('as_many_pages_run_in_the_engine_as_the_pod_is_wide (R-043, R-073)', async () => {
-    const width = 64;
-    const pod = start({ width, script: { rules: [{ when: {}, reply: { slowFirstTokenMs: 5_000 } }] } });
-    const pages = await Promise.all(Array.from({ length: width }, (_, n) => smallPage(n)));
-    const reads = pages.map((page, n) => pod.gateway.read(`page-${n}`, page));
-    const statuses = (await Promise.all(reads)).map(({ status }) => status);
-    expect(statuses.filter((status) => status !== 200)).toEqual([]);
-    const { maxRunning, waiting } = await pod.stats();
-    expect([maxRunning, waiting]).toEqual([width, 0]);
   });
 
   it('its_server_listens_on_loopback_knows_no_secret_and_its_output_is_kept', async () => {
@@ -107,9 +97,16 @@ describe('a gateway that reads with a model server of its own (R-040, R-070)', (
   });
 });
 
+/** One after the other on one pod, in this order: the last one ends its server. */
 describe('chat through a gateway (R-024)', () => {
+  let pod: ModelGateway;
+  beforeAll(async () => {
+    pod = start();
+    await until(async () => (await pod.state()) === 'ready', 'the engine is ready');
+  });
+
   it.each([true, false])('an_answer_is_the_servers_own_byte_for_byte (stream: %s)', async (stream) => {
-    const pod = start({ script: { repeatable: true } });
+    pod.script({ repeatable: true });
     const through = await chat(pod, 'chat-1', chatBody(stream));
     const bytes = Buffer.from(await through.body.arrayBuffer());
     const direct = await request(`http://127.0.0.1:${pod.starts()[0]?.port}${CHAT}`, {
@@ -121,18 +118,16 @@ describe('chat through a gateway (R-024)', () => {
   });
 
   it('a_refusal_of_the_server_passes_as_it_is', async () => {
-    const pod = start();
-    const { statusCode, body } = await chat(pod, 'chat-1', '{"model":"nobody","messages":[]}');
+    const { statusCode, body } = await chat(pod, 'chat-2', '{"model":"nobody","messages":[]}');
     const { error } = (await body.json()) as { error: { message: string } };
     expect([statusCode, typeof error.message]).toEqual([404, 'string']);
   });
 
   it('a_client_that_hangs_up_ends_the_generation_at_once', async () => {
-    const pod = start({ script: { tokensPerS: 20, rules: [{ reply: { loop: 'again ' } }] } });
+    pod.script({ tokensPerS: 20, rules: [{ reply: { loop: 'again ' } }] });
     const hangUp = new AbortController();
     const endless = chatBody(true).replace('40', '4000');
-    await until(async () => (await pod.state()) === 'ready', 'the engine is ready');
-    const { body } = await chat(pod, 'chat-1', endless, hangUp.signal);
+    const { body } = await chat(pod, 'chat-3', endless, hangUp.signal);
     body.on('error', () => undefined);
     await until(async () => (await pod.stats()).running === 1, 'the reply is generated');
     hangUp.abort();
@@ -141,10 +136,8 @@ describe('chat through a gateway (R-024)', () => {
   });
 
   it('a_server_that_dies_in_the_middle_cuts_the_connection', async () => {
-    const pod = start();
-    await until(async () => (await pod.state()) === 'ready', 'the engine is ready');
     pod.script({ rules: [{ when: { textContains: 'hello' }, reply: { loop: 'again ', dies: 12 } }] });
-    const { statusCode, body } = await chat(pod, 'chat-1', chatBody(true));
+    const { statusCode, body } = await chat(pod, 'chat-4', chatBody(true));
     expect(statusCode).toBe(200);
     await expect(body.text()).rejects.toThrow();
   });

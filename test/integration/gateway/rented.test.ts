@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { POD_SETTINGS_VERSION } from '@pagefleet/contract';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, sleepPage, startGateway, TOKEN, until } from './gateway-process.ts';
 
 const KEY = 'rpa_pod_scoped_secret';
@@ -16,9 +16,9 @@ const start = (...options: Parameters<typeof startGateway>): GatewayProcess => {
   started.push(gateway);
   return gateway;
 };
-afterEach(async () => {
-  for (const gateway of started.splice(0)) await gateway.end();
-  for (const server of servers.splice(0)) {
+afterAll(async () => {
+  for (const gateway of started) await gateway.end();
+  for (const server of servers) {
     server.closeAllConnections();
     server.close();
   }
@@ -52,7 +52,7 @@ const CONTAINER = { portFile: '', podId: null } as const;
 /** An address of the machine that no other run uses, since a port may be a fixed one here. */
 const ownAddress = () => `127.${[1, 2, 3].map(() => 1 + Math.floor(Math.random() * 250)).join('.')}`;
 
-describe('a gateway in a rented pod', () => {
+describe('a gateway in a rented pod', { concurrent: true }, () => {
   it('that_nobody_ever_speaks_to_takes_no_page_any_more_and_asks_to_be_removed_until_it_is (R-044)', async () => {
     const { settings, calls, finish } = await provider();
     const gateway = start({

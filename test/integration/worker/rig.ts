@@ -14,6 +14,7 @@ import {
   programPath,
 } from '@pagefleet/runtime';
 import { expect, onTestFailed, onTestFinished } from 'vitest';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { startNats, type TestNats } from '../../nats-server.ts';
 
 export interface Group {
@@ -128,7 +129,7 @@ function startProgram(args: readonly string[], stateDir: string): ChildProcess {
   const log = join(stateDir, 'workers.log');
   return spawn('/bin/sh', ['-c', 'exec "$0" "$@" >>"$LOG" 2>&1', process.execPath, ...args], {
     stdio: 'ignore',
-    env: { PATH: process.env.PATH, PAGEFLEET_STATE: stateDir, LOG: log },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, PAGEFLEET_STATE: stateDir, LOG: log },
   });
 }
 
