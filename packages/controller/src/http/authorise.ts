@@ -21,6 +21,8 @@ interface AuthoriseOptions {
   readonly operatorTokenFile: string;
 }
 
+/** Asked by OpenAI’s clients; the paths of a chat are a worker’s. */
+export const OPENAI_PATHS = /^\/v1\/models(?:[/?]|$)/;
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
@@ -33,7 +35,7 @@ export function createAuthorise(options: AuthoriseOptions) {
   return async function authorise(request: FastifyRequest, wanted: Role): Promise<Caller> {
     refuseForeignBrowser(request, config);
     const token = bearerOf(request);
-    const caller = await callerOf(token);
+    const caller = (await callerOf(token)) ?? (needsNoKey(request) ? ANYONE : null);
     if (caller === null) {
       throw new PagefleetError('unauthorized', 'send a known API key as `Authorization: Bearer …`');
     }
@@ -45,6 +47,11 @@ export function createAuthorise(options: AuthoriseOptions) {
     }
     return caller;
   };
+
+  /** Those clients always send some word for a key: where none is needed it is not judged, as on the paths of a chat. */
+  function needsNoKey({ url }: FastifyRequest): boolean {
+    return config.apiKeys.length === 0 && OPENAI_PATHS.test(url);
+  }
 
   async function callerOf(token: string | null): Promise<Caller | null> {
     if (token === null) return config.apiKeys.length === 0 ? ANYONE : null;

@@ -97,6 +97,12 @@ describe('without api keys', () => {
     expect((await get('/v1/fleet/status', bearer('guess'))).statusCode).toBe(401);
   });
 
+  test('openais_clients_which_always_send_some_word_list_the_models', async () => {
+    expect((await get('/v1/models', bearer('none'))).statusCode).toBe(200);
+    expect((await get('/v1/models/ocr', bearer('none'))).statusCode).toBe(200);
+    expect((await get('/v1/modelsx', bearer('none'))).statusCode).toBe(404);
+  });
+
   test.each([
     ['a name that somebody else points here', { host: 'evil.example:8080' }],
     ['a page of another site', { ...HERE, origin: 'http://evil.example' }],

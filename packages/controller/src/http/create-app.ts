@@ -8,7 +8,7 @@ import {
 import { createHttpApp, type Logger, startingGate } from '@pagefleet/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { LeaseDesk } from '../leases/lease-desk.ts';
-import type { Caller, Role } from './authorise.ts';
+import { type Caller, OPENAI_PATHS, type Role } from './authorise.ts';
 import { refuseOptions } from './check-request.ts';
 import { addDownRoute, type DownRequest } from './down-route.ts';
 import { addScaleRoute } from './scale-route.ts';
@@ -75,9 +75,6 @@ export function createControllerApp(deps: ControllerAppDeps): { app: FastifyInst
   addDownRoute(app, { ...asOperator, down: deps.down });
   return { app, ready: gate.ready };
 }
-
-/** Asked by OpenAI’s clients; the paths of a chat are a worker’s. */
-const OPENAI_PATHS = /^\/v1\/models(?:[/?]|$)/;
 
 const toModel = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'pagefleet' });
 
