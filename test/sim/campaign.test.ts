@@ -61,7 +61,6 @@ const drawing: Drawing = {
   async draw({ load }) {
     return { bytes: await load(), mime: 'image/png', width: 100, height: 100, dpi: 192 };
   },
-  close: async () => undefined,
 };
 
 async function pictureOf(n: number): Promise<Uint8Array> {

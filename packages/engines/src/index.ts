@@ -19,7 +19,7 @@ export type {
   SleepSettings,
   TesseractSettings,
 } from './port.ts';
-export { createDrawing } from './render/create-drawing.ts';
+export { type DrawRoom, openDrawRoom } from './render/draw-room.ts';
 export { createDrawThreads, type DrawThreads } from './render/render-pool.ts';
 export type { Drawing, DrawnPicture, PageToRead } from './vlm/drawing.ts';
 export type { LoopThresholds } from './vlm/loop-watch.ts';

@@ -8,9 +8,9 @@ import {
   type ProfileName,
 } from '@pagefleet/contract';
 import {
-  createDrawing,
   createVlmReader,
-  type Drawing,
+  type DrawRoom,
+  openDrawRoom,
   type ReadingEvents,
   type ReadingSettings,
   readPrompt,
@@ -28,7 +28,7 @@ export interface WorkerReadersOptions {
   readonly config: Config;
   readonly metrics: Pick<Metrics, 'readingAsked' | 'readingRejected'>;
   readonly logger: Logger;
-  /** threads that draw, per pool */
+  /** for all pools together */
   readonly drawThreads: number;
 }
 
@@ -39,33 +39,27 @@ export interface WorkerReaders {
   close(): Promise<void>;
 }
 
-interface PoolReader {
-  readonly drawing: Drawing;
-  readonly send: PageSender;
-}
-
 export function createWorkerReaders(options: WorkerReadersOptions): WorkerReaders {
-  const readers = new Map<string, PoolReader>();
+  const senders = new Map<string, PageSender>();
+  const room = openDrawRoom(options.drawThreads);
   for (const pool of options.config.pools) {
     if (isStock(pool) && isProfileName(pool.engine))
-      readers.set(pool.name, createPoolReader(pool, pool.engine, options));
+      senders.set(pool.name, createPoolSender(pool, pool.engine, { ...options, room }));
   }
   return {
-    senderOf: (pool) => readers.get(pool)?.send ?? null,
-    async close() {
-      await Promise.all([...readers.values()].map(({ drawing }) => drawing.close()));
-    },
+    senderOf: (pool) => senders.get(pool) ?? null,
+    close: room.close,
   };
 }
 
-function createPoolReader(
+function createPoolSender(
   pool: Pool,
   profile: ProfileName,
-  { config, metrics, logger, drawThreads }: WorkerReadersOptions,
-): PoolReader {
+  { config, metrics, logger, room }: WorkerReadersOptions & { readonly room: DrawRoom },
+): PageSender {
   const { picture } = ENGINE_PROFILES[profile];
   const limits = { profile: picture, dpi: pool.reading.dpi, maxPixels: config.limits.maxPixels };
-  const drawing = createDrawing(limits, drawThreads);
+  const drawing = room.drawing(limits);
   const events: ReadingEvents = {
     asked: () => metrics.readingAsked(pool.name, 1),
     rejected: (why, tokens) => metrics.readingRejected(pool.name, why, tokens),
@@ -85,8 +79,7 @@ function createPoolReader(
   open().catch((err) => logger.error({ err, pool: pool.name }, 'prompt_missing'));
 
   const drawnInVain = new WeakSet<HeldBytes>();
-  const send: PageSender = (page, dispatch) => readOnWorker(page, dispatch, { open, events, drawnInVain });
-  return { drawing, send };
+  return (page, dispatch) => readOnWorker(page, dispatch, { open, events, drawnInVain });
 }
 
 function settingsOf({ reading, vllm }: Pool, profile: ProfileName, prompt: string): ReadingSettings {

@@ -3,7 +3,7 @@ import { ENGINE_PROFILES, PagefleetError } from '@pagefleet/contract';
 import { freePorts } from '@pagefleet/runtime';
 import { createEngineLife, type EngineCore } from '../engine-life.ts';
 import type { Engine, ServerEngineHooks, ServerEngineSettings } from '../port.ts';
-import { createDrawing } from '../render/create-drawing.ts';
+import { openDrawRoom } from '../render/draw-room.ts';
 import { readPrompt } from '../vlm/read-prompt.ts';
 import { createVlmReader, type ReadingSettings, type VlmReader } from '../vlm/vlm-reader.ts';
 import { launchServer, type ServerProcess } from './launch-server.ts';
@@ -37,7 +37,8 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
   const profile = ENGINE_PROFILES[settings.kind];
   const record = createServerRecord(settings.recordFile);
   const limits = { profile: profile.picture, dpi: settings.dpi, maxPixels: settings.maxPixels };
-  const drawing = createDrawing(limits, settings.width);
+  const room = openDrawRoom(settings.width);
+  const drawing = room.drawing(limits);
   let version = 'unknown';
   let running: RunningServer | null = null;
   let reader: VlmReader | null = null;
@@ -132,7 +133,7 @@ export function createServerEngine(settings: ServerEngineSettings, hooks: Server
       await record.remove();
       running = null;
     }
-    await drawing.close();
+    await room.close();
   }
 
   const core: EngineCore = {

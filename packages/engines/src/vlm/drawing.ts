@@ -22,5 +22,4 @@ export interface PageToRead {
 export interface Drawing {
   /** turned clockwise by `rotation` degrees */
   draw(page: PageToRead, rotation: 0 | 90 | 180 | 270): Promise<DrawnPicture>;
-  close(): Promise<void>;
 }

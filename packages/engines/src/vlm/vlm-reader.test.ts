@@ -28,7 +28,6 @@ function rig(replies: readonly Said[], settings: Partial<ReadingSettings> = {}) 
       turns.push(rotation);
       return { bytes: await load(), mime: 'image/png', width: 800, height: 1_000, dpi: 192 };
     },
-    close: async () => undefined,
   };
   const server: ModelServer = {
     connection: {},
