@@ -1,13 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineState, PagefleetError, type PageResult } from '@pagefleet/contract';
 import type { Engine, ModelAnswer, ModelRequest, PageInput } from '@pagefleet/engines';
-import type { Logger } from '@pagefleet/runtime';
+import { type Logger, monotonicMs } from '@pagefleet/runtime';
+import {
+  type DecideKeeping,
+  decideKeeping,
+  FIRST_START,
+  type KeeperAct,
+  type KeeperEvent,
+  type Keeping,
+} from './keeper-state.ts';
 
 export interface EngineKeeperOptions {
   readonly create: () => Engine;
   readonly logger: Logger;
   /** rejects when the signal is raised */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly nowMs?: () => number;
+  readonly decide?: DecideKeeping;
 }
 
 /** One engine for the life of the pod, started again when it dies (R-040, law L16). */
@@ -28,86 +38,87 @@ export interface EngineKeeper {
   forward(request: ModelRequest): Promise<ModelAnswer>;
   /** The engine did not end a reading it was told to end: it is dead, whatever it says. */
   condemn(): void;
+  /** Resolves when nothing is left of the engine, however long that takes. */
   close(): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 500;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-/** One start may fail for a reason that passes: a hub that does not answer, a port that was just taken. */
-const FAULT_AFTER_STARTS = 3;
+const NEVER = new AbortController().signal;
 
-/** Starts the engine at once, without holding up anybody. */
-export function createEngineKeeper({ create, logger, pause = realPause }: EngineKeeperOptions): EngineKeeper {
+/** Starts the engine at once, without holding up anybody. What comes next is decided by `decideKeeping`. */
+export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
+  const { create, logger, pause = realPause, nowMs = monotonicMs, decide = decideKeeping } = options;
   const closing = new AbortController();
+  const over = Promise.withResolvers<void>();
+  let keeping: Keeping = FIRST_START;
   let engine = create();
   let started = startOf(engine);
-  let condemned = false;
-  let fault: string | null = null;
-  let failedStarts = 0;
-  const kept = keep();
+
+  function take(event: KeeperEvent): void {
+    const { state: next, act } = decide(keeping, event);
+    keeping = next;
+    if (next.at === 'over') over.resolve();
+    if (act !== null) perform(act);
+  }
+
+  function perform(act: KeeperAct): void {
+    switch (act.kind) {
+      case 'start':
+        engine = create();
+        started = startOf(engine);
+        return;
+      case 'close':
+        void closeEngine();
+        return;
+      case 'rest':
+        void rest(act.ms).then(() => take({ kind: 'rested' }));
+    }
+  }
 
   function startOf(next: Engine): Promise<void> {
     const starting = next.start();
-    // Readers of a page see the failure; without one it is still no unhandled rejection.
-    starting.catch(() => undefined);
+    starting.then(
+      () => {
+        if (engine !== next || keeping.at !== 'starting') return;
+        logger.info({ engine: next.name, version: next.version }, 'engine_ready');
+        take({ kind: 'started', atMs: nowMs() });
+        void watch(next);
+      },
+      // Readers of a page see the failure; without one it is still no unhandled rejection.
+      (err: unknown) => {
+        if (engine !== next || keeping.at !== 'starting') return;
+        logger.error({ err }, 'engine_start_failed');
+        take({ kind: 'start_failed', lasting: faultOfSettings(err), said: faultOfStart(err) });
+      },
+    );
     return starting;
   }
 
-  /** One turn per life of an engine; the next one is made only when the last one was closed. */
-  async function keep(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
-    while (!closing.signal.aborted) {
-      const stood = await live();
-      condemned = true;
-      await closeEngine();
-      pauseMs = stood ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-      await pauseUnlessClosing(pauseMs);
-      if (closing.signal.aborted) return;
-      engine = create();
-      started = startOf(engine);
-      condemned = false;
-    }
+  async function watch(served: Engine): Promise<void> {
+    const serves = (): boolean => engine === served && keeping.at === 'serving';
+    while (serves() && served.state() !== 'dead') await rest(LOOK_EVERY_MS);
+    if (!serves()) return;
+    logger.error({ condemned: false }, 'engine_dead');
+    take({ kind: 'died', atMs: nowMs() });
   }
 
-  /** Resolves when the engine is dead or the pod is closing; says whether the engine ever was ready. */
-  async function live(): Promise<boolean> {
-    try {
-      await untilAborted(started, closing.signal);
-      await started;
-    } catch (err) {
-      failedStarts += 1;
-      fault = faultOfSettings(err) ?? (failedStarts < FAULT_AFTER_STARTS ? null : faultOfStart(err));
-      if (!closing.signal.aborted) logger.error({ err }, 'engine_start_failed');
-      return false;
-    }
-    fault = null;
-    failedStarts = 0;
-    logger.info({ engine: engine.name, version: engine.version }, 'engine_ready');
-    while (!closing.signal.aborted && state() !== 'dead') await pauseUnlessClosing(LOOK_EVERY_MS);
-    if (!closing.signal.aborted) logger.error({ condemned }, 'engine_dead');
-    return true;
-  }
-
-  /** Until it works: two engines side by side are worse than none. */
   async function closeEngine(): Promise<void> {
-    for (;;) {
-      try {
-        return await engine.close();
-      } catch (err) {
+    const failed = await engine.close().then(
+      () => false,
+      (err: unknown) => {
         logger.error({ err }, 'engine_not_closed');
-        if (closing.signal.aborted) return;
-        await pauseUnlessClosing(FIRST_PAUSE_MS);
-      }
-    }
+        return true;
+      },
+    );
+    take({ kind: failed ? 'close_failed' : 'closed' });
   }
 
-  async function pauseUnlessClosing(ms: number): Promise<void> {
-    if (!closing.signal.aborted) await pause(ms, closing.signal).catch(() => undefined);
+  async function rest(ms: number): Promise<void> {
+    await pause(ms, keeping.isStopping ? NEVER : closing.signal).catch(() => undefined);
   }
 
   function state(): EngineState {
-    return condemned ? 'dead' : engine.state();
+    return keeping.at === 'starting' || keeping.at === 'serving' ? engine.state() : 'dead';
   }
 
   async function ready(signal: AbortSignal): Promise<void> {
@@ -121,19 +132,21 @@ export function createEngineKeeper({ create, logger, pause = realPause }: Engine
     name: () => engine.name,
     version: () => engine.version,
     state,
-    fault: () => fault,
+    fault: () => keeping.fault,
     ready,
     read: (page) => engine.read(page),
     async forward(request) {
       if (engine.forward) return await engine.forward(request);
       throw new PagefleetError('not_found', `the engine ${engine.name} has no model server`);
     },
-    condemn: () => {
-      condemned = true;
+    condemn() {
+      if (keeping.at === 'serving') logger.error({ condemned: true }, 'engine_dead');
+      take({ kind: 'condemned', atMs: nowMs() });
     },
     close() {
+      take({ kind: 'stop' });
       closing.abort(new PagefleetError('stopping', 'the pod is stopping'));
-      return kept;
+      return over.promise;
     },
   };
 }
@@ -162,5 +175,5 @@ async function untilAborted(started: Promise<void>, signal: AbortSignal): Promis
 }
 
 function realPause(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(ms, undefined, { signal });
+  return sleep(ms, undefined, { signal, ref: false });
 }
