@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { isForClient } from './decide-answer.ts';
-import { parseChatHead } from './parse-chat-head.ts';
 
 test.each([
   [200, null, true],
@@ -20,18 +19,4 @@ test.each([
 
 test.each([404, 400, 422])('a_page_of_the_proxy_on_the_way_is_no_answer_of_a_model_server (%i)', (status) => {
   expect(isForClient({ status, contentType: 'text/html; charset=utf-8' }, null)).toBe(false);
-});
-
-test('the_head_of_a_request_is_its_model_and_whether_it_streams', () => {
-  expect(parseChatHead('{"model":"a","stream":true}')).toEqual({ model: 'a', isStream: true });
-  expect(parseChatHead('{"model":"a","stream":"yes"}')).toEqual({ model: 'a', isStream: false });
-  for (const [text, code] of [
-    ['{"model":7}', 'not_found'],
-    ['{}', 'not_found'],
-    ['[]', 'bad_request'],
-    ['{"model"', 'bad_request'],
-    ['', 'empty_body'],
-    [' \n', 'empty_body'],
-  ] as const)
-    expect(() => parseChatHead(text), text).toThrow(expect.objectContaining({ code }));
 });

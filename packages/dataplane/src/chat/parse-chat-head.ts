@@ -1,4 +1,5 @@
 import { PagefleetError } from '@pagefleet/contract';
+import { NotAnObject, readString, scanObject } from './scan-object.ts';
 
 /** What a request for a chat says that decides where it goes. The body itself is passed on as it came. */
 export interface ChatHead {
@@ -6,27 +7,29 @@ export interface ChatHead {
   readonly isStream: boolean;
 }
 
+const QUOTE = 0x22;
+
 /** Reads the JSON body of a request to one of `MODEL_PATHS`. Runs in a thread for large bodies. */
-export function parseChatHead(text: string): ChatHead {
-  const body = parseObject(text);
-  const { model } = body;
-  if (typeof model !== 'string' || model === '') {
-    const message = 'the request names no model: expected "model" with a name of GET /v1/models';
-    throw new PagefleetError('not_found', message, { details: { param: 'model' } });
+export function parseChatHead(body: Uint8Array): ChatHead {
+  if (isBlank(body))
+    throw new PagefleetError('empty_body', 'the request has no body: expected a JSON object');
+  let model = '';
+  let isStream = false;
+  try {
+    // Of a member that stands there twice the last one holds, as for the model server.
+    for (const { key, start, end } of scanObject(body)) {
+      if (key === 'model') model = body[start] === QUOTE ? readString(body, start, end) : '';
+      if (key === 'stream') isStream = Buffer.from(body.subarray(start, end)).toString() === 'true';
+    }
+  } catch (cause) {
+    if (!(cause instanceof NotAnObject)) throw cause;
+    throw new PagefleetError('bad_request', `the body is no JSON object: ${cause.message}`, { cause });
   }
-  return { model, isStream: body.stream === true };
+  if (model !== '') return { model, isStream };
+  const message = 'the request names no model: expected "model" with a name of GET /v1/models';
+  throw new PagefleetError('not_found', message, { details: { param: 'model' } });
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  if (text.trim() === '')
-    throw new PagefleetError('empty_body', 'the request has no body: expected a JSON object');
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    throw new PagefleetError('bad_request', 'the body cannot be parsed as JSON', { cause });
-  }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body))
-    return body as Record<string, unknown>;
-  throw new PagefleetError('bad_request', 'the body is no JSON object');
+function isBlank(body: Uint8Array): boolean {
+  return body.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }

@@ -3,7 +3,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import { reviveError } from '../carried-error.ts';
 import { type ChatHead, parseChatHead } from '../chat/parse-chat-head.ts';
-import { type DecodeResult, type DecodeTask, decodeBody, textOf } from './decode-thread.ts';
+import { type DecodeResult, type DecodeTask, decodeBody } from './decode-thread.ts';
 import { type HeldBytes, joined, readAll } from './held-bytes.ts';
 import type { ParsedItem } from './parse-ocr-body.ts';
 
@@ -49,7 +49,7 @@ export function createBodyDecoder(): BodyDecoder {
       return result.items.map((item) => ('error' in item ? { error: reviveError(item.error) } : item));
     },
     async chatHead(body, signal) {
-      if (body.size <= ON_LOOP_MAX_BYTES) return parseChatHead(textOf(await readAll(body)));
+      if (body.size <= ON_LOOP_MAX_BYTES) return parseChatHead(await readAll(body));
       const result = await inThread(body, { kind: 'chat' }, signal);
       if (!('head' in result)) throw otherQuestion();
       return result.head;

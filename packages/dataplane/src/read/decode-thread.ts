@@ -22,7 +22,7 @@ export type DecodeResult =
 export default async function decode(task: DecodeTask): Promise<DecodeResult> {
   try {
     const bytes = 'path' in task.source ? await readFile(task.source.path) : task.source.bytes;
-    if (task.want.kind === 'chat') return { head: parseChatHead(textOf(bytes)) };
+    if (task.want.kind === 'chat') return { head: parseChatHead(bytes) };
     return moved(decodeBody(bytes, task.want.maxDocuments));
   } catch (cause) {
     return { error: carryError(cause) };
@@ -35,7 +35,7 @@ export function decodeBody(bytes: Uint8Array, maxDocuments: number | null): Pars
   return maxDocuments === null ? parseOcrBody(text) : parseBatchBody(text, maxDocuments);
 }
 
-export function textOf(bytes: Uint8Array): string {
+function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
