@@ -12,7 +12,7 @@ import { type EngineWatch, type OwnTimes, percentilesOf, watchEngine } from './e
 /** R-041 */
 const HEALTH_MS = 10;
 /** Fewer say nothing about one in a hundred, or about one in twenty. */
-const MANY_PROBES = 1_000;
+const MANY_PROBES = 500;
 const SOME_PROBES = 40;
 const own: OwnTimes = { pod: [], idle: [] };
 

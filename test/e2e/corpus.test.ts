@@ -88,6 +88,7 @@ const isSelected = ({ file: [, name], pageIndex }: TruthRow): boolean =>
 
 interface Judged {
   readonly row: TruthRow;
+  readonly rotation: number | undefined;
   readonly line: string;
   readonly ok: boolean;
 }
@@ -99,7 +100,7 @@ function judge(row: TruthRow, read: string, rotation: number | undefined): Judge
   const name = `${row.file[1]} p${row.pageIndex + 1}`.padEnd(32);
   const turn = rotation === undefined ? '   ' : `${rotation}°`.padStart(4);
   const line = `${name} ${wer.toFixed(3)} ≤ ${werLimit}   ${f1.toFixed(3)} ≥ ${row.f1AtLeast.toFixed(2)}  ${turn}  ${ok ? 'ok' : 'MISSED'}`;
-  return { row, line, ok };
+  return { row, rotation, line, ok };
 }
 
 /** One request per document, whatever pages of it are judged; pictures come as text, documents as JSON. */
@@ -131,6 +132,8 @@ describe.skipIf(corpusMissing)('the corpus through the whole cluster (issue 2, c
       ['\nthrough the cluster', head, ...judged.map(({ line }) => line), tail, ...leftOut(), ''].join('\n'),
     );
     expect(judged.filter(({ ok }) => !ok).map(({ line }) => line)).toEqual([]);
+    const cardinal = judged.filter(({ row }) => row.file[1] === 'cardinal.pdf');
+    expect(cardinal.map(({ rotation }) => rotation)).toEqual([0, 270, 180, 90]);
   });
 
   test('accents_are_read_in_the_language_the_request_names', { timeout: PATIENCE_MS }, async () => {

@@ -109,7 +109,7 @@ describe('a page of a pool on a stock image is read on the worker (decision 0012
     const width = 64;
     const chat = await startChat({
       ...{ isStock: true, width, limits: { maxInFlight: 256, maxQueued: 256 } },
-      script: { tokensPerS: 40, rules: [{ when: OURS, reply: { slowFirstTokenMs: 6_000 } }] },
+      script: { tokensPerS: 40, rules: [{ when: OURS, reply: { slowFirstTokenMs: 10_000 } }] },
     });
     const body = makePdf({ pages: width });
     const response = await chat.rig.post(body);

