@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { makePdf } from '../document/make-pdf.ts';
-import { createRenderPool, type RenderPool } from './render-pool.ts';
+import type { Picture } from '../document/draw-picture.ts';
+import { extraObjectNumber, makePdf } from '../document/make-pdf.ts';
+import { createDrawThreads, createRenderPool, type RenderPool } from './render-pool.ts';
 
 const SIGNAL = new AbortController().signal;
 const PLAIN = makePdf({ pages: 1 });
@@ -9,6 +10,25 @@ let pool: RenderPool | null = null;
 afterEach(() => pool?.close());
 
 const LARGE = makePdf({ pages: 1, page: '/MediaBox [0 0 3000 3000]' });
+
+/** Forms that draw the next one ten times, ten deep. */
+const ENDLESS = (() => {
+  const depth = 10;
+  const own = extraObjectNumber(1, 0);
+  const form = (level: number) => {
+    const isLast = level === depth - 1;
+    const content = isLast ? '0 g 0 0 9 9 re f' : '/X Do '.repeat(10);
+    const next = isLast ? '' : `/Resources << /XObject << /X ${own + level + 1} 0 R >> >>`;
+    const group = '/Group << /S /Transparency /I true >>';
+    return `<< /Type /XObject /Subtype /Form /BBox [0 0 200 100] ${group} ${next} /Length ${content.length} >>\nstream\n${content}\nendstream`;
+  };
+  return makePdf({
+    pages: 1,
+    page: `/MediaBox [0 0 200 100] /Resources << /XObject << /X ${own} 0 R >> >>`,
+    content: '/X Do',
+    extra: Array.from({ length: depth }, (_, level) => form(level)),
+  });
+})();
 
 describe('drawing happens in threads of its own (R-018)', () => {
   test('pages_are_drawn_and_the_event_loop_turns_meanwhile', async () => {
@@ -39,6 +59,29 @@ describe('drawing happens in threads of its own (R-018)', () => {
     setTimeout(() => abort.abort(), 20);
     await expect(drawing).rejects.toThrow();
     expect((await pool.draw(PLAIN, SIGNAL)).width).toBe(200);
+  });
+
+  test('a_page_that_draws_for_too_long_ends_its_thread_and_waiting_is_no_drawing', {
+    timeout: 30_000,
+  }, async () => {
+    const threads = createDrawThreads(1, 4_000);
+    const draw = (bytes: Uint8Array) =>
+      threads.run<Picture>(
+        { bytes: Buffer.from(bytes), settings: { dpi: 72, maxPixels: 1_000_000 } },
+        SIGNAL,
+      );
+    try {
+      await draw(PLAIN);
+      const endless = draw(ENDLESS);
+      const plain = draw(PLAIN);
+      await expect(endless).rejects.toMatchObject({
+        code: 'page_unreadable',
+        message: expect.stringContaining('more than 4 s to draw'),
+      });
+      expect((await plain).width).toBe(200);
+    } finally {
+      await threads.close();
+    }
   });
 
   test('a_page_inside_a_larger_buffer_travels_alone', async () => {

@@ -4,6 +4,7 @@ import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
 import { RECYCLE_ABOVE_BYTES } from '../document/pdfium.ts';
+import { createPageSlots } from '../page-slots.ts';
 import type { DrawnPicture } from '../vlm/drawing.ts';
 import type { DrawSettings } from './draw-pdf-page.ts';
 import type { DrawAnswer, DrawTask } from './render-worker.ts';
@@ -15,12 +16,20 @@ export interface RenderPool {
 }
 
 export interface DrawThreads {
-  /** Draws in a thread; the bytes are copied. Aborting ends the thread that draws. */
+  /**
+   * Draws in a thread; the bytes are copied. Aborting ends the thread that draws, and so does drawing for too long, which is
+   * `page_unreadable`.
+   */
   run<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P>;
   close(): Promise<void>;
 }
 
 const THREAD_IDLE_MS = 30_000;
+/**
+ * The largest honest pages take 7 s of a core. A page of a few kilobytes can draw for hours, and would keep a thread from all
+ * other pages until its own deadline.
+ */
+const DRAW_MAX_MS = 30_000;
 
 /** Grey pictures of PDF pages, for the CPU engine. */
 export function createRenderPool(width: number, settings: DrawSettings): RenderPool {
@@ -36,12 +45,30 @@ export function createRenderPool(width: number, settings: DrawSettings): RenderP
  * The memory of a WASM heap comes back only with the end of its thread: after a page that grew one too far the
  * threads finish what they do and new ones take the next pages.
  */
-export function createDrawThreads(width: number): DrawThreads {
+export function createDrawThreads(width: number, maxMs: number = DRAW_MAX_MS): DrawThreads {
   const maxThreads = Math.max(1, Math.min(width, availableParallelism()));
+  const free = createPageSlots(maxThreads);
   const retiring = new Set<Promise<void>>();
   let pool = startPool(maxThreads);
 
   async function run<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P> {
+    const giveBack = await free.take(signal);
+    const tooLong = new AbortController();
+    const timer = setTimeout(() => tooLong.abort(), maxMs);
+    try {
+      return await draw<P>(task, AbortSignal.any([signal, tooLong.signal]));
+    } catch (cause) {
+      if (!tooLong.signal.aborted || signal.aborted) throw cause;
+      throw new PagefleetError('page_unreadable', `the page takes more than ${maxMs / 1_000} s to draw`, {
+        cause,
+      });
+    } finally {
+      clearTimeout(timer);
+      giveBack();
+    }
+  }
+
+  async function draw<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P> {
     const drawnIn = pool;
     // A view would take its whole buffer along; a copy of the page alone can be handed over without another.
     const bytes = new Uint8Array(task.bytes);
