@@ -59,7 +59,13 @@ const serverAt = (origin: string): ModelServer => ({
 /** Every page is a picture of its own; how pages are drawn is another test’s. */
 const drawing: Drawing = {
   async draw({ load }) {
-    return { bytes: await load(), mime: 'image/png', width: 100, height: 100, dpi: 192 };
+    return {
+      base64: Buffer.from(Buffer.from(await load()).toString('base64')),
+      mime: 'image/png',
+      width: 100,
+      height: 100,
+      dpi: 192,
+    };
   },
 };
 

@@ -22,8 +22,9 @@ async function look(
   limits: Partial<typeof LIMITS> = {},
 ): Promise<Look> {
   const drawn = await drawForEngine({ bytes, kind, rotation: 0, limits: { ...LIMITS, ...limits } });
-  const { channels } = await sharp(drawn.bytes).metadata();
-  const { data, info } = await sharp(drawn.bytes)
+  const bytesSent = Buffer.from(Buffer.from(drawn.base64).toString(), 'base64');
+  const { channels } = await sharp(bytesSent).metadata();
+  const { data, info } = await sharp(bytesSent)
     .toColourspace('srgb')
     .removeAlpha()
     .raw()

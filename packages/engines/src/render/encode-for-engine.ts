@@ -14,7 +14,7 @@ const PNG = { compressionLevel: 3 } as const;
 export async function encodeForEngine(
   raster: Omit<Raster, 'dpi'>,
   rotation: 0 | 90 | 180 | 270,
-): Promise<Pick<DrawnPicture, 'bytes' | 'mime' | 'width' | 'height'>> {
+): Promise<Pick<DrawnPicture, 'base64' | 'mime' | 'width' | 'height'>> {
   const { pixels, channels, isScan } = raster;
   const grey = channels === 1 ? pixels : greyOf(pixels);
   const raw = { width: raster.width, height: raster.height, channels: grey ? 1 : channels } as const;
@@ -24,7 +24,8 @@ export async function encodeForEngine(
   const flat = grey ? upright.toColourspace('b-w') : upright.removeAlpha();
   const encoded = isPhoto ? flat.jpeg(PHOTO) : flat.png(PNG);
   const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
-  return { bytes: data, mime: isPhoto ? 'image/jpeg' : 'image/png', width: info.width, height: info.height };
+  const mime = isPhoto ? 'image/jpeg' : 'image/png';
+  return { base64: toBase64(data), mime, width: info.width, height: info.height };
 }
 
 /** One byte per pixel of four; null where red, green and blue are not the same everywhere. */
@@ -36,4 +37,12 @@ function greyOf(pixels: Uint8Array): Uint8Array | null {
     grey[to] = red;
   }
   return grey;
+}
+
+/** In memory of its own, so that it can be handed to another thread. */
+function toBase64(bytes: Buffer): Uint8Array {
+  const text = bytes.toString('base64');
+  const ascii = Buffer.allocUnsafeSlow(text.length);
+  ascii.write(text, 'latin1');
+  return ascii;
 }

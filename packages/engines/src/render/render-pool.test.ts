@@ -11,20 +11,20 @@ afterEach(() => pool?.close());
 
 const LARGE = makePdf({ pages: 1, page: '/MediaBox [0 0 3000 3000]' });
 
-/** Forms that draw the next one ten times, ten deep. */
+/** Forms that draw the next one ten times, five deep, each on a picture of its own. */
 const ENDLESS = (() => {
-  const depth = 10;
+  const depth = 5;
   const own = extraObjectNumber(1, 0);
   const form = (level: number) => {
     const isLast = level === depth - 1;
-    const content = isLast ? '0 g 0 0 9 9 re f' : '/X Do '.repeat(10);
+    const content = isLast ? '0 0 m 900 900 l S 10 10 800 800 re f' : '/X Do '.repeat(10);
     const next = isLast ? '' : `/Resources << /XObject << /X ${own + level + 1} 0 R >> >>`;
     const group = '/Group << /S /Transparency /I true >>';
-    return `<< /Type /XObject /Subtype /Form /BBox [0 0 200 100] ${group} ${next} /Length ${content.length} >>\nstream\n${content}\nendstream`;
+    return `<< /Type /XObject /Subtype /Form /BBox [0 0 1000 1000] ${group} ${next} /Length ${content.length} >>\nstream\n${content}\nendstream`;
   };
   return makePdf({
     pages: 1,
-    page: `/MediaBox [0 0 200 100] /Resources << /XObject << /X ${own} 0 R >> >>`,
+    page: `/MediaBox [0 0 1000 1000] /Resources << /XObject << /X ${own} 0 R >> >>`,
     content: '/X Do',
     extra: Array.from({ length: depth }, (_, level) => form(level)),
   });

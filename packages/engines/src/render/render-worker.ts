@@ -1,4 +1,5 @@
 import { type ErrorCode, PagefleetError } from '@pagefleet/contract';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
 import { getPdfiumHeapBytes } from '../document/pdfium.ts';
 import type { DrawnPicture } from '../vlm/drawing.ts';
@@ -20,11 +21,12 @@ export type DrawAnswer<P = Picture | DrawnPicture> = { readonly heapBytes: numbe
 export default async function draw(task: DrawTask): Promise<DrawAnswer> {
   try {
     const { bytes } = task;
-    const picture =
-      'engine' in task
-        ? await drawForEngine({ ...task.engine, bytes })
-        : await drawPdfPage(bytes, task.settings);
-    return { outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() };
+    if (!('engine' in task)) {
+      const picture = await drawPdfPage(bytes, task.settings);
+      return { outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() };
+    }
+    const picture = await drawForEngine({ ...task.engine, bytes });
+    return handedOver({ outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() }, picture.base64);
   } catch (cause) {
     const heapBytes = await getPdfiumHeapBytes();
     if (cause instanceof PagefleetError)
@@ -36,4 +38,9 @@ export default async function draw(task: DrawTask): Promise<DrawAnswer> {
       heapBytes,
     };
   }
+}
+
+/** Without a copy for the loop that waits for it. */
+function handedOver(answer: DrawAnswer, { buffer }: Uint8Array): DrawAnswer {
+  return move({ [transferableSymbol]: [buffer], [valueSymbol]: answer } as never) as never;
 }

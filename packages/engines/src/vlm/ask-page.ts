@@ -57,7 +57,7 @@ export async function askPage(asked: AskedPage): Promise<PageAnswer> {
     drawn = { size: { width, height, dpi }, questionTokens: question };
     const used = asked.usedTokens === null ? question : asked.usedTokens + CONTINUATION_MARGIN;
     const maxTokens = fitMaxTokens(asked.maxTokens, asked.context, used) ?? asked.maxTokens;
-    const body = Buffer.from(JSON.stringify(buildRequest({ ...asked, picture, maxTokens, reply })));
+    const body = buildRequest({ ...asked, picture, maxTokens, reply });
     clock.restart();
     isDrawing = false;
     return body;

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { EngineProfile } from '@pagefleet/contract';
 import type { Ask } from './decide-attempt.ts';
 
 export interface SentPicture {
-  readonly bytes: Uint8Array;
+  /** as it stands in a request, in ASCII: made in the thread that drew it, so that no loop is held up */
+  readonly base64: Uint8Array;
   readonly mime: 'image/png' | 'image/jpeg';
 }
 
@@ -18,11 +20,19 @@ export interface RequestParts {
   readonly reply: 'streamed' | 'whole';
 }
 
-/** One chat completion as the engine's own client would ask for it (contract 3.1 to 3.3). */
-export function buildRequest(parts: RequestParts): object {
+/** Stands for the picture while the rest is written: as a string it would cost the loop more than all else of a page. */
+const PICTURE = randomUUID();
+
+/** One chat completion as the engine's own client would ask for it (contract 3.1 to 3.3), as JSON. */
+export function buildRequest(parts: RequestParts): Uint8Array {
+  const [before = '', after = ''] = JSON.stringify(requestOf(parts)).split(PICTURE);
+  return Buffer.concat([Buffer.from(before), parts.picture.base64, Buffer.from(after)]);
+}
+
+function requestOf(parts: RequestParts): object {
   const { profile, prompt, picture, ask, maxTokens, trace, reply } = parts;
   const { pictureFirst, logprobs } = profile.request;
-  const url = `data:${picture.mime};base64,${Buffer.from(picture.bytes).toString('base64')}`;
+  const url = `data:${picture.mime};base64,${PICTURE}`;
   const image = { type: 'image_url', image_url: { url } };
   const text = { type: 'text', text: prompt };
   const messages: object[] = [{ role: 'user', content: pictureFirst ? [image, text] : [text, image] }];

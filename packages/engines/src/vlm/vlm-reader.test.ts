@@ -26,7 +26,13 @@ function rig(replies: readonly Said[], settings: Partial<ReadingSettings> = {}) 
   const drawing: Drawing = {
     async draw({ load }, rotation) {
       turns.push(rotation);
-      return { bytes: await load(), mime: 'image/png', width: 800, height: 1_000, dpi: 192 };
+      return {
+        base64: Buffer.from(Buffer.from(await load()).toString('base64')),
+        mime: 'image/png',
+        width: 800,
+        height: 1_000,
+        dpi: 192,
+      };
     },
   };
   const server: ModelServer = {
