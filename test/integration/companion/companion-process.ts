@@ -25,6 +25,8 @@ export interface CompanionOptions {
   /** of the simulated vLLM; see `packages/sim/src/vllm/script.ts` */
   readonly script?: object;
   readonly env?: Record<string, string>;
+  /** what it prints goes into a pipe that nobody empties */
+  readonly isLogStalled?: boolean;
   /** gets what ends it; the end of the test when left out */
   readonly onEnd?: (end: () => Promise<void>) => void;
 }
@@ -91,7 +93,7 @@ export function startCompanion(options: CompanionOptions = {}): CompanionProcess
   const log = openSync(join(dir, 'log'), 'a');
   const child = spawn(entrypoint[0] ?? '', [...entrypoint.slice(1), ...cmd], {
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', options.isLogStalled ? 'pipe' : log, options.isLogStalled ? 'pipe' : log],
     env: {
       ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
       ...{ SIM_VLLM_DIR: dir, SIM_VLLM_SCRIPT: script, ...COMPILE_CACHE },

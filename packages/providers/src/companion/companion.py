@@ -16,6 +16,7 @@ import time
 from exchange import Exchange, Refusal, linger, same
 from model_server import ModelServer
 from pages import Gate, Page, RecentIds, page_id_of
+from printing import log, never_wait
 from removal import Removal
 from wire import PIECE, Framing, Malformed, listen, read_head, status_of, write_head
 
@@ -29,11 +30,6 @@ MAX_DEADLINE_S = 900
 SIGNAL_GRACE_S, STEP_S, IDLE_S, SAME_ID_S = 10, 2, 75, 2
 # Of an answer of the model server, besides its status; the rest belongs to the connection it came on.
 PASSED_ON = ("content-type", "content-length", "transfer-encoding", "content-encoding", "cache-control", "retry-after")
-
-
-def log(event, **fields):
-    line = {"level": "info", "time": int(time.time() * 1000), "component": "companion", "event": event, **fields}
-    print(json.dumps(line), flush=True)
 
 
 def read_settings(env):
@@ -365,6 +361,7 @@ def resident_bytes():
 
 
 async def main():
+    never_wait()
     settings, unknown = read_settings(os.environ)
     api_key = os.environ.get("RUNPOD_API_KEY", "")
     # Neither the token nor the provider's key is told to the model server.

@@ -13,6 +13,7 @@ import subprocess
 import time
 import zlib
 
+from printing import ServerLog
 from wire import Malformed, fetch
 
 # Seconds. A missed probe of the first length gets one of the second.
@@ -45,7 +46,7 @@ class ModelServer:
         self.state, self.fault, self.version, self.port = "starting", None, "", 0
         self._command, self._env, self._start_s, self._log = command, env, start_s, log
         self._process = None
-        self._output = b""
+        self._output, self._server_log = b"", ServerLog()
         self._failures = 0
         self._turned = asyncio.Event()
         self._prctl = _find_prctl()
@@ -105,7 +106,7 @@ class ModelServer:
                 await asyncio.wait({reading}, timeout=TICK_S)
                 self._check(end_s)
             await reading
-        except (OSError, Malformed, ValueError, KeyError, IndexError, asyncio.TimeoutError) as error:
+        except (OSError, Malformed, ValueError, LookupError, TypeError, asyncio.TimeoutError) as error:
             raise StartFailed(f"the first page was not read: {type(error).__name__} {error}")
         finally:
             reading.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -150,10 +151,7 @@ class ModelServer:
             os.close(pipe)
             return
         self._output = (self._output + data)[-LOG_BYTES:]
-        try:
-            os.write(1, data)
-        except OSError:
-            pass
+        self._server_log.take(data)
 
     def _check(self, end_s):
         code = self._exit_code()
@@ -219,7 +217,8 @@ class ModelServer:
         if status != 200:
             raise ValueError(f"HTTP {status}: {answer[:300].decode('utf-8', 'replace')}")
         status, _, answer = await fetch("GET", self._url("/version"), LONG_PROBE_S)
-        self.version = str(json.loads(answer)["version"]) if status == 200 else ""
+        said = json.loads(answer) if status == 200 else {}
+        self.version = str(said.get("version", "")) if isinstance(said, dict) else ""
 
     def _url(self, path):
         return f"http://127.0.0.1:{self.port}{path}"

@@ -10,7 +10,7 @@ export interface StartCommand {
 }
 
 /** Each needs only those before it. */
-const PARTS = ['wire', 'removal', 'model_server', 'exchange', 'pages', 'companion'] as const;
+const PARTS = ['wire', 'removal', 'printing', 'model_server', 'exchange', 'pages', 'companion'] as const;
 const TO_FILL = /^SETTINGS, SETTINGS_VERSION, MODEL_PATHS = .*$/m;
 
 // Read once, as the module is, since whoever rents must not wait for a disk.
