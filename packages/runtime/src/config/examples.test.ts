@@ -6,11 +6,8 @@ import { parse, stringify } from 'yaml';
 import { repoRoot } from '../program-path.ts';
 import { loadConfig } from './load-config.ts';
 
-/** What an example leaves out because every pool that rents needs it, and another example shows it. */
-const TAKEN_FOR_GRANTED = {
-  money: { usd_per_hour: 5, usd_per_day: 40 },
-  runpod: { api_key_file: 'runpod.key' },
-};
+/** The key comes by `RUNPOD_API_KEY` or a file. */
+const TAKEN_FOR_GRANTED = { runpod: { api_key_file: 'runpod.key' } };
 
 const examples = ['README.md', ...readdirSync(join(repoRoot(), 'docs')).map((name) => join('docs', name))]
   .filter((file) => file.endsWith('.md'))
