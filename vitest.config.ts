@@ -29,6 +29,8 @@ const kind = (
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    // More of them in a file would start all their processes in the same second.
+    maxConcurrency: 3,
     projects: [
       kind('unit', ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 10, 2, 1),
       kind('integration', ['test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'], 60, 4, 2),

@@ -117,7 +117,7 @@ describe.runIf(process.platform === 'linux')('the engine of a pod in trouble (R-
 
   describe('slow', LANE, () => {
     it('callers_at_once_wait_for_the_one_start_of_a_slow_one', IN_ORDER, async (test) => {
-      const { pod, watch } = await start(test, { script: { startMs: 6_000 } });
+      const { pod, watch } = await start(test, { script: { startMs: 10_000 } });
       const pages = await Promise.all([1, 2, 3, 4].map((n) => smallPage(n)));
       const reads = pages.map((page, n) => pod.gateway.read(`page-${n}`, page));
       await until(() => pod.starts().length === 1, 'it starts');

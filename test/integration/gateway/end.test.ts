@@ -25,7 +25,7 @@ describe('the end of a real gateway', { concurrent: true }, () => {
   it('a_signal_lets_what_runs_finish', async () => {
     const gateway = start();
     await gateway.port();
-    const page = gateway.read('page-1', sleepPage(3_000));
+    const page = gateway.read('page-1', sleepPage(6_000));
     await until(() => gateway.events('page_started').length === 1, 'the page runs');
     gateway.child.kill('SIGTERM');
     await until(() => gateway.events('pod_ending').length === 1, 'the pod ends');
@@ -38,7 +38,7 @@ describe('the end of a real gateway', { concurrent: true }, () => {
   it('its_owner_may_ask_it_to_end_and_its_pages_are_finished_first', async () => {
     const gateway = start();
     await gateway.port();
-    const page = gateway.read('page-1', sleepPage(3_000));
+    const page = gateway.read('page-1', sleepPage(6_000));
     await until(() => gateway.events('page_started').length === 1, 'the page runs');
     const answer = await gateway.ask('POST', '/v1/shutdown', { authorization: `Bearer ${TOKEN}` });
     expect(answer.status).toBe(202);
@@ -65,15 +65,15 @@ describe('the end of a real gateway', { concurrent: true }, () => {
   });
 
   it('a_probe_with_the_owners_proof_keeps_the_pod_and_one_without_does_not (R-044)', async () => {
-    const gateway = start({ settings: { deadManMs: 3_000 } });
+    const gateway = start({ settings: { deadManMs: 6_000 } });
     const proof = { 'x-pagefleet-nonce': 'n', 'x-pagefleet-owner-proof': makeProof(TOKEN, 'owner', 'n') };
     await gateway.port();
-    for (let n = 0; n < 15; n += 1) {
+    for (let n = 0; n < 25; n += 1) {
       await sleep(300);
       expect((await gateway.ask('GET', '/healthz', proof)).status).toBe(200);
     }
     const silentFromMs = performance.now();
-    while (gateway.child.exitCode === null && performance.now() - silentFromMs < 10_000) {
+    while (gateway.child.exitCode === null && performance.now() - silentFromMs < 25_000) {
       await gateway.ask('GET', '/healthz').catch(() => undefined);
       await sleep(100);
     }
@@ -81,8 +81,8 @@ describe('the end of a real gateway', { concurrent: true }, () => {
   });
 
   it('a_page_that_is_being_read_is_hearing_from_the_owner', async () => {
-    const gateway = start({ settings: { deadManMs: 3_000 } });
-    expect((await gateway.read('page-1', sleepPage(6_000))).status).toBe(200);
+    const gateway = start({ settings: { deadManMs: 6_000 } });
+    expect((await gateway.read('page-1', sleepPage(9_000))).status).toBe(200);
     await gateway.exited;
     expect(await exitReason(gateway)).toBe('dead_man');
   });

@@ -74,7 +74,7 @@ describe('a gateway in a rented pod', { concurrent: true }, () => {
     const { settings, calls, finish } = await provider();
     finish();
     const gateway = start({ settings, env: { RUNPOD_API_KEY: KEY } });
-    const page = gateway.read('page-1', sleepPage(1_000));
+    const page = gateway.read('page-1', sleepPage(4_000));
     await until(() => gateway.events('page_started').length === 1, 'the page runs');
     await gateway.ask('POST', '/v1/shutdown', { authorization: `Bearer ${TOKEN}` });
     await sleep(200);
