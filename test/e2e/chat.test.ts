@@ -55,6 +55,8 @@ beforeAll(async () => {
   direct = clientAt(POOLS.ocr.direct());
 });
 afterAll(async () => {
+  // What a failed test left open would hold up the end.
+  if (cluster) await POOLS.ocr.goOn(scripts.fast);
   await cluster?.down();
   for (const pool of Object.values(POOLS)) pool.remove();
   rmSync(folder, { recursive: true, force: true });
@@ -92,13 +94,6 @@ async function expectSameBytes(path: string, body: object): Promise<string> {
 }
 
 const running = async () => (await POOLS.ocr.stats()).reduce((sum, one) => sum + one.running, 0);
-
-/** What is held goes on at once; servers look at their script when they are asked something. */
-async function goOn(): Promise<void> {
-  POOLS.ocr.script(scripts.fast);
-  const alive = (await POOLS.ocr.stats()).map(({ url }) => url);
-  await Promise.all(alive.map((url) => send(url, CHAT, { ...asked('go on'), max_tokens: 1 })));
-}
 
 describe('one pod of a pool on a model server', () => {
   test.each(Object.values(POOLS))('$name: reads_pages_and_answers_chats (R-024, R-070)', async (pool) => {
@@ -209,7 +204,7 @@ describe('the official openai client, only its baseURL changed (R-024)', () => {
         .poll(() => POOLS.ocr.requests().filter(({ end }) => end === 'aborted').length)
         .toBe(at + 1);
     }
-    await goOn();
+    await POOLS.ocr.goOn(scripts.fast);
     await cluster.until('no page is in flight', ({ summary }) => summary.pages_in_flight === 0);
   });
 });
@@ -236,7 +231,7 @@ describe('a client that takes its stream slowly', () => {
     }
     expect(streams.filter(({ response }) => response.complete)).toEqual([]);
     for (const stream of streams) expect(await stream.rest()).toEqual(whole);
-    await goOn();
+    await POOLS.ocr.goOn(scripts.fast);
     const grown = most.map((mb, at) => mb - (before[at] ?? 0));
     report(`slow readers of ${SLOW_READERS * BIG_MB} MB: processes grew by ${grown.join(', ')} MB`);
     // What was not taken, less what the kernel holds, would lie in some of them.
@@ -276,7 +271,7 @@ describe('an open stream', () => {
     expect(reply.choices).toHaveLength(1);
     expect(streams.filter(({ response }) => response.readableEnded || response.errored)).toEqual([]);
 
-    await goOn();
+    await POOLS.ocr.goOn(scripts.fast);
     const got = await Promise.all(ends);
     const wanted = await (await openStream(`${POOLS.ocr.direct()}${CHAT}`, body)).rest();
     expect(wanted.bytes).toBeGreaterThan(100_000);
@@ -313,7 +308,7 @@ describe('one pod of 512 places (R-073)', () => {
     await expect.poll(running, { interval: 50, timeout: 40_000 }).toBe(count);
     report(`${count} ${what} ran in the engine after ${Math.round(performance.now() - startedMs)} ms`);
     expect((await POOLS.ocr.stats()).map((one) => one.waiting)).toEqual([0]);
-    await goOn();
+    await POOLS.ocr.goOn(scripts.fast);
     expect((await Promise.all(all)).filter((status) => status !== 200)).toEqual([]);
   });
 });

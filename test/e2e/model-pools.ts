@@ -25,6 +25,8 @@ export interface ModelPool {
   readonly settings: Record<string, unknown>;
   /** how its servers behave from now on; they look at their next request, and when they are asked for their health */
   script(next: Script): void;
+  /** The same, at once: what was held or slow goes on by it. */
+  goOn(next: Script): Promise<void>;
   /** every server that was started, oldest first */
   starts(): StartRecord[];
   /** requests that are over, of all its servers */
@@ -57,6 +59,10 @@ export function modelPool(name: string, options: ModelPoolOptions): ModelPool {
     renameSync(`${file}.new`, file);
   };
   script(first);
+  const stats = async (): Promise<SimStats[]> => {
+    const all = await Promise.all(starts().map(({ port }) => statsAt(port)));
+    return all.filter((one) => one !== null);
+  };
   const starts = () => readLines<StartRecord>(join(folder, 'starts.ndjson'));
   const told = [`SIM_VLLM_DIR=${folder}`, `SIM_VLLM_SCRIPT=${file}`];
   const command = ['/usr/bin/env', ...told, realNodeBinary(), SIMULATED_VLLM, 'serve'];
@@ -66,16 +72,24 @@ export function modelPool(name: string, options: ModelPoolOptions): ModelPool {
       ...{ name, engine, width, min_pods: 1, max_pods: 1, idle_timeout: '1h', ...options.settings },
       vllm: { command, ...options.vllm },
     },
-    script,
-    starts,
-    requests: () => readLines(join(folder, 'requests.ndjson')),
-    async stats() {
-      const all = await Promise.all(starts().map(({ port }) => statsAt(port)));
-      return all.filter((one) => one !== null);
+    ...{ script, starts, stats },
+    async goOn(next) {
+      script(next);
+      // They look at their next request.
+      await Promise.all((await stats()).map(({ url }) => askOnce(url, name)));
     },
+    requests: () => readLines(join(folder, 'requests.ndjson')),
     direct: () => `http://127.0.0.1:${starts().at(-1)?.port}`,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+async function askOnce(url: string, model: string): Promise<void> {
+  const answer = await fetch(`${url}/v1/completions`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ model, prompt: 'go on', max_tokens: 1 }),
+  });
+  await answer.arrayBuffer();
 }
 
 async function statsAt(port: number): Promise<SimStats | null> {
