@@ -26,6 +26,8 @@ export interface RigOptions {
   readonly width?: number;
   readonly env?: Record<string, string>;
   readonly limits?: Partial<Slice['limits']>;
+  /** gets what ends it; the end of the test when left out */
+  readonly onEnd?: (end: () => Promise<void>) => void;
 }
 
 const LIMITS = { maxInFlight: 64, maxQueued: 64, maxMemoryBytes: 64_000_000, maxSpoolBytes: 1_000_000_000 };
@@ -85,7 +87,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   };
   grant(pods.map(() => ({})));
 
-  onTestFinished(async () => {
+  (options.onEnd ?? onTestFinished)(async () => {
     app.server.closeAllConnections();
     await app.close();
     await Promise.all(pods.map((pod) => pod.close()));

@@ -4,7 +4,7 @@ import type { Asked, CompletionPath } from './asked.ts';
 import type { Emission } from './batch.ts';
 import type { Piece } from './pieces.ts';
 import { readRequest } from './read-request.ts';
-import type { RequestEnd } from './records.ts';
+import { type RequestEnd, toldHeaders } from './records.ts';
 import { errorBody, Refusal } from './refusal.ts';
 import { type ReplyOutput, sendJson, streamedOutput, wholeOutput } from './reply-output.ts';
 import type { Script, ScriptedReply } from './script.ts';
@@ -35,6 +35,8 @@ export async function answerCompletion(
       promptTokens: asked?.promptTokens ?? 0,
       completionTokens: tokens,
       wastedTokens: end === 'aborted' || end === 'died' ? tokens : 0,
+      headers: toldHeaders(request.headers),
+      page: asked?.page?.page.name ?? null,
       body: asked?.body ?? null,
     });
   let asked: Asked | null = null;

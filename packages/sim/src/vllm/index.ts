@@ -1,3 +1,3 @@
 export { describePage, type KnownPage } from './known-pages.ts';
 export type { RequestRecord, StartRecord } from './records.ts';
-export type { Script } from './script.ts';
+export type { Rule, Script, ScriptedReply } from './script.ts';

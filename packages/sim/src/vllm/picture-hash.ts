@@ -9,9 +9,14 @@ const SIDE = ROWS * COLUMNS;
 export const TURNS = [0, 90, 180, 270] as const;
 export type Turn = (typeof TURNS)[number];
 
-/** dHashes in hex of a picture as it is and after turning it clockwise. Throws for what is no picture. */
-export async function hashPicture(picture: Uint8Array): Promise<Record<Turn, string>> {
+/** dHashes in hex of a picture as it is and after turning it clockwise, and its sides in pixels. Throws for what is no picture. */
+export async function hashPicture(picture: Uint8Array): Promise<{
+  readonly hashes: Record<Turn, string>;
+  readonly width: number;
+  readonly height: number;
+}> {
   const sharp = await loadSharp();
+  const { width, height } = await sharp(picture, { limitInputPixels: false }).metadata();
   const grey = await sharp(picture, { limitInputPixels: false })
     .flatten({ background: 'white' })
     .toColourspace('b-w')
@@ -20,12 +25,13 @@ export async function hashPicture(picture: Uint8Array): Promise<Record<Turn, str
     .toBuffer();
   const at = (x: number, y: number): number => grey[y * SIDE + x] ?? 0;
   const last = SIDE - 1;
-  return {
+  const hashes = {
     0: dHash(at),
     90: dHash((x, y) => at(y, last - x)),
     180: dHash((x, y) => at(last - x, last - y)),
     270: dHash((x, y) => at(last - y, x)),
   };
+  return { hashes, width, height };
 }
 
 /** Bits that differ between two hashes. */

@@ -7,16 +7,23 @@ import { badRequest } from './refusal.ts';
 /** What a record keeps of a picture. */
 export interface SentPicture {
   readonly sha256: string;
+  /** as its first bytes say, whatever the URL claims: `png`, `jpeg`, … */
+  readonly format: string;
   /** pixels */
   readonly width: number;
   readonly height: number;
   readonly bytes: number;
 }
 
+export interface ReadPicture {
+  readonly sent: SentPicture;
+  readonly bytes: Uint8Array;
+}
+
 export interface Pictures {
   /** Takes a data URL. Throws a refusal for what is no picture. */
-  read(url: string): Promise<{ readonly sent: SentPicture; readonly bytes: Uint8Array }>;
-  recognise(picture: Uint8Array, sha: string, pages: readonly KnownPage[]): Promise<RecognisedPage | null>;
+  read(url: string): Promise<ReadPicture>;
+  recognise(picture: ReadPicture, pages: readonly KnownPage[]): Promise<RecognisedPage | null>;
 }
 
 type Hashes = Awaited<ReturnType<typeof hashPicture>>;
@@ -33,13 +40,13 @@ export function createPictures(): Pictures {
       if (data === null)
         throw badRequest('The simulated vLLM fetches nothing: expected a data URL of a picture in base64.');
       const bytes = Buffer.from(url.slice(data[0].length), 'base64');
-      const { width, height } = await sizeOf(bytes);
-      return { sent: { sha256: sha256(bytes), width, height, bytes: bytes.length }, bytes };
+      const { format, width, height } = await factsOf(bytes);
+      return { sent: { sha256: sha256(bytes), format, width, height, bytes: bytes.length }, bytes };
     },
-    async recognise(picture, sha, pages) {
+    async recognise({ sent, bytes }, pages) {
       if (pages.length === 0) return null;
-      const known = hashes.get(sha) ?? (await hashOf(picture));
-      hashes.set(sha, known);
+      const known = hashes.get(sent.sha256) ?? (await hashOf(bytes));
+      hashes.set(sent.sha256, known);
       if (hashes.size > REMEMBERED) hashes.delete(hashes.keys().next().value ?? '');
       return recognise(known, pages);
     },
@@ -51,14 +58,14 @@ export function tokensOf({ width, height }: SentPicture): number {
   return Math.ceil((width * height) / (FIELD * FIELD));
 }
 
-async function sizeOf(bytes: Uint8Array): Promise<{ width: number; height: number }> {
+async function factsOf(bytes: Uint8Array): Promise<Pick<SentPicture, 'format' | 'width' | 'height'>> {
   const sharp = await loadSharp();
-  const { width, height } = await sharp(bytes, { limitInputPixels: false })
+  const { format, width, height } = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch((cause: unknown) => {
       throw badRequest(`cannot identify image file: ${cause instanceof Error ? cause.message : ''}`);
     });
-  return { width, height };
+  return { format, width, height };
 }
 
 async function hashOf(bytes: Uint8Array): Promise<Hashes> {

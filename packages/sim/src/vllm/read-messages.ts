@@ -1,10 +1,10 @@
-import type { Pictures, SentPicture } from './pictures.ts';
+import type { Pictures, ReadPicture } from './pictures.ts';
 import { badRequest } from './refusal.ts';
 
 /** The messages of a chat, read. */
 export interface ReadMessages {
   readonly texts: readonly { readonly role: string; readonly text: string }[];
-  readonly pictures: readonly { readonly sent: SentPicture; readonly bytes: Uint8Array }[];
+  readonly pictures: readonly ReadPicture[];
   /** the messages with every picture replaced */
   readonly told: readonly unknown[];
 }
@@ -20,7 +20,7 @@ export async function readMessages(messages: unknown, pictures: Pictures): Promi
   if (!Array.isArray(messages) || messages.length === 0)
     throw badRequest('messages: expected a list that is not empty', 'messages');
   const texts: { role: string; text: string }[] = [];
-  const found: { sent: SentPicture; bytes: Uint8Array }[] = [];
+  const found: ReadPicture[] = [];
   const told: unknown[] = [];
   for (const message of messages as unknown[]) {
     const { role, content = null, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
@@ -41,7 +41,7 @@ export async function readMessages(messages: unknown, pictures: Pictures): Promi
 
 async function readParts(parts: readonly Part[], pictures: Pictures) {
   let text = '';
-  const found: { sent: SentPicture; bytes: Uint8Array }[] = [];
+  const found: ReadPicture[] = [];
   const told: unknown[] = [];
   for (const part of parts) {
     const url = part.image_url?.url;

@@ -96,7 +96,7 @@ async function readChat(fields: Fields, { pictures, pages }: RequestWorld): Prom
     promptTokens:
       countTokens(promptText) + countTokens(tools) + ofPictures + texts.length * TOKENS_OF_A_MESSAGE,
     pictures: found.map(({ sent }) => sent),
-    page: first === undefined ? null : await pictures.recognise(first.bytes, first.sent.sha256, pages),
+    page: first === undefined ? null : await pictures.recognise(first, pages),
     body: { ...fields, messages: told },
   };
 }

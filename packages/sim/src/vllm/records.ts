@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 
 export type RequestEnd = 'stop' | 'length' | 'tool_calls' | 'aborted' | 'refused' | 'died';
@@ -18,6 +19,10 @@ export interface RequestRecord {
   readonly completionTokens: number;
   /** generated for a reply that nobody got whole */
   readonly wastedTokens: number;
+  /** without those that only the connection is about; of a secret only its kind */
+  readonly headers: Readonly<Record<string, string>>;
+  /** name of the known page in its first picture, turned or not; null: none */
+  readonly page: string | null;
   readonly body: unknown;
 }
 
@@ -44,4 +49,19 @@ export function openRecords(folder: string | null): Records {
     start: (record) => append('starts.ndjson', record),
     request: (record) => append('requests.ndjson', record),
   };
+}
+
+/** Of the connection and of no interest. */
+const UNTOLD = new Set(['host', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
+
+/** A secret is replaced by its kind, so that a record tells that one came and not which. */
+export function toldHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const told = Object.entries(headers).filter(([name]) => !UNTOLD.has(name));
+  return Object.fromEntries(
+    told.map(([name, value]) => [name, name === 'authorization' ? kindOf(value) : String(value)]),
+  );
+}
+
+function kindOf(authorization: string | string[] | undefined): string {
+  return `${String(authorization).split(' ', 1)[0]} …`;
 }

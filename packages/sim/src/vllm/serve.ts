@@ -4,6 +4,7 @@ import { answerCompletion } from './answer-completion.ts';
 import { embed } from './answer-embeddings.ts';
 import { sha256 } from './hash.ts';
 import { parseFields } from './read-request.ts';
+import { toldHeaders } from './records.ts';
 import { badRequest, errorBody, Refusal } from './refusal.ts';
 import { sendJson } from './reply-output.ts';
 import type { Service } from './service.ts';
@@ -114,6 +115,7 @@ async function answerEmbeddings(service: Service, exchange: Exchange): Promise<v
       ...{ id: `embd-${service.counts.requests}`, path: '/v1/embeddings', model, atMs },
       ...{ ms: Math.round(performance.now() - startedMs), end, status, promptTokens },
       ...{ completionTokens: 0, wastedTokens: 0, body: fieldsRead },
+      ...{ headers: toldHeaders(request.headers), page: null },
     });
   try {
     const { answer, model, promptTokens } = embed(fieldsRead, service.names);
