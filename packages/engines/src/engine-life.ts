@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineState, PagefleetError, type PageResult } from '@pagefleet/contract';
 import { createPageSlots } from './page-slots.ts';
 import type { Engine, ModelAnswer, ModelRequest, PageInput } from './port.ts';
@@ -23,7 +24,15 @@ type Life =
   | { readonly at: 'failed'; readonly cause: unknown }
   | { readonly at: 'closed' };
 
-export function createEngineLife(core: EngineCore, width: number): Engine {
+/** A reading that was told to end and is not over by then may need the end of what it waits for. */
+const LAST_READINGS_MS = 10_000;
+const realPatience = (): Promise<void> => sleep(LAST_READINGS_MS, undefined, { ref: false });
+
+export function createEngineLife(
+  core: EngineCore,
+  width: number,
+  patience: () => Promise<void> = realPatience,
+): Engine {
   const slots = createPageSlots(width);
   const closing = new AbortController();
   let life: Life = { at: 'new' };
@@ -108,7 +117,7 @@ export function createEngineLife(core: EngineCore, width: number): Engine {
       life = { at: 'closed' };
       closing.abort(new PagefleetError('stopping', 'the engine is closed'));
       if (before.at === 'starting') await before.started.catch(() => undefined);
-      await slots.idle();
+      await Promise.race([slots.idle(), patience()]);
       await core.close();
     },
   };

@@ -202,12 +202,18 @@ describe('the engine of a pod (R-040, law L16)', () => {
     const bench = createWorkbench();
     bench.last()?.up();
     await settle();
-    bench.keeper.condemn();
+    const condemn = bench.keeper.condemner();
+    condemn();
     expect(bench.keeper.state()).toBe('dead');
     bench.last()?.closed();
     for (let n = 0; n < 4; n += 1) await bench.wake();
     expect(bench.engines).toHaveLength(2);
     expect(bench.keeper.state()).toBe('starting');
+    bench.last()?.up();
+    await settle();
+    // The reading that was stuck in the first one says so again.
+    condemn();
+    expect(bench.keeper.state()).toBe('ready');
   });
 
   it('closing_ends_the_engine_also_while_it_starts_and_makes_no_other', async () => {
@@ -233,7 +239,7 @@ describe('the engine of a pod (R-040, law L16)', () => {
           else if (kind === 'closed') last?.closed();
           else if (kind === 'wake') await bench.wake();
           else if (kind === 'read') bench.keeper.ready(never).catch(() => undefined);
-          else if (kind === 'condemn') bench.keeper.condemn();
+          else if (kind === 'condemn') bench.keeper.condemner()();
           else if (kind === 'close') void bench.keeper.close();
           await settle();
           expect(bench.mostAlive()).toBe(1);

@@ -36,8 +36,11 @@ export interface EngineKeeper {
   read(page: PageInput): Promise<PageResult>;
   /** Passes a request on to the engine's model server; `not_found` where it has none. */
   forward(request: ModelRequest): Promise<ModelAnswer>;
-  /** The engine did not end a reading it was told to end: it is dead, whatever it says. */
-  condemn(): void;
+  /**
+   * What condemns the engine that reads now, and no later one: it did not end a reading it was told to end, so it is dead,
+   * whatever it says.
+   */
+  condemner(): () => void;
   /** Resolves when nothing is left of the engine, however long that takes. */
   close(): Promise<void>;
 }
@@ -139,9 +142,13 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       if (engine.forward) return await engine.forward(request);
       throw new PagefleetError('not_found', `the engine ${engine.name} has no model server`);
     },
-    condemn() {
-      if (keeping.at === 'serving') logger.error({ condemned: true }, 'engine_dead');
-      take({ kind: 'condemned', atMs: nowMs() });
+    condemner() {
+      const reads = engine;
+      return () => {
+        if (engine !== reads || keeping.at !== 'serving') return;
+        logger.error({ condemned: true }, 'engine_dead');
+        take({ kind: 'condemned', atMs: nowMs() });
+      };
     },
     close() {
       take({ kind: 'stop' });

@@ -53,7 +53,7 @@ export async function startPod(changes: Partial<PodSettings> = {}) {
         if (engine.state === 'starting') await engine.up.promise;
         if (engine.state === 'dead') throw new PagefleetError('engine_not_ready', 'dead');
       },
-      condemn: () => undefined,
+      condemner: () => () => undefined,
       forward: (request) =>
         new Promise<ModelAnswer>((answer, fail) => {
           forwarded.push({ request, answer, fail });

@@ -72,7 +72,6 @@ export const decideKeeping: DecideKeeping = (state, event) => {
     }
     case 'died':
     case 'condemned':
-      if (state.at === 'starting') return close({ ...past, shortLives: past.shortLives + 1 });
       if (state.at !== 'serving') return wait(state);
       return close({
         ...past,

@@ -66,11 +66,12 @@ async function runEngine(pod: Pod, response: ServerResponse, page: PageInput): P
     },
     rejected: (why: Rejection, tokens: number) => void cost.rejected.push({ why, tokens }),
   };
+  const condemn = pod.engine.condemner();
   let stuck: NodeJS.Timeout | undefined;
   const watch = (): void => {
     stuck = setTimeout(() => {
       pod.logger.error('reading_stuck');
-      pod.engine.condemn();
+      condemn();
     }, STUCK_MS);
   };
   page.signal.addEventListener('abort', watch, { once: true });

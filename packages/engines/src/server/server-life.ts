@@ -1,13 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerExit } from './launch-server.ts';
+import type { ServerClock } from './server-clock.ts';
 import type { ServerConnection } from './server-connection.ts';
-import {
-  nextServerState,
-  probeTimeoutMs,
-  type ServerEvent,
-  type ServerState,
-  STARTING,
-} from './server-state.ts';
+import { type ServerEvent, type ServerRules, type ServerState, STARTING } from './server-state.ts';
 
 /** The state of one model server, kept up to date by probes and by its exit. */
 export interface ServerLife {
@@ -16,6 +10,7 @@ export interface ServerLife {
   readonly dead: Promise<void>;
   /** It answers and has read a page: probing begins. */
   pageRead(): void;
+  trialFailed(): void;
   startTimeOver(): void;
   stop(): void;
 }
@@ -25,16 +20,19 @@ export interface ServerLifeOptions {
   readonly probe: ServerConnection['probe'];
   readonly everyMs: number;
   readonly onChange: (state: ServerState) => void;
+  readonly clock: ServerClock;
+  readonly rules: ServerRules;
 }
 
-export function watchServer({ exited, probe, everyMs, onChange }: ServerLifeOptions): ServerLife {
+export function watchServer(options: ServerLifeOptions): ServerLife {
+  const { exited, probe, everyMs, onChange, clock, rules } = options;
   const stopping = new AbortController();
   const death = Promise.withResolvers<void>();
   let state: ServerState = STARTING;
 
   function take(event: ServerEvent): void {
     const before = state;
-    state = nextServerState(state, event);
+    state = rules.next(state, event);
     if (state.at === before.at) return;
     onChange(state);
     if (state.at === 'dead') death.resolve();
@@ -43,10 +41,10 @@ export function watchServer({ exited, probe, everyMs, onChange }: ServerLifeOpti
   /** One probe at a time, however long it takes. */
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted && state.at !== 'dead') {
-      const startedMs = performance.now();
-      const answer = await probe(probeTimeoutMs(state));
-      take({ kind: 'probed', answer, tookMs: performance.now() - startedMs });
-      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      const startedMs = clock.nowMs();
+      const answer = await probe(rules.probeTimeoutMs(state));
+      take({ kind: 'probed', answer, tookMs: clock.nowMs() - startedMs });
+      await clock.sleep(everyMs, stopping.signal).catch(() => undefined);
     }
   }
 
@@ -58,6 +56,7 @@ export function watchServer({ exited, probe, everyMs, onChange }: ServerLifeOpti
       take({ kind: 'page_read' });
       void watch();
     },
+    trialFailed: () => take({ kind: 'trial_failed' }),
     startTimeOver: () => take({ kind: 'start_time_over' }),
     stop: () => stopping.abort(),
   };

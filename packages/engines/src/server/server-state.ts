@@ -8,7 +8,7 @@
  *                           └──────────────────────────────▶ dead ◀──────────────────────────────────────────┘
  */
 export type ServerState =
-  | { readonly at: 'starting' }
+  | { readonly at: 'starting'; readonly failedTrials: number }
   | { readonly at: 'ready'; readonly doubted: boolean; readonly broken: number }
   /** alive and slow: it is used, not replaced (law L16) */
   | { readonly at: 'busy'; readonly broken: number }
@@ -17,6 +17,8 @@ export type ServerState =
 export type ServerEvent =
   /** it answers and has read a page */
   | { readonly kind: 'page_read' }
+  /** it answered, and what it answered is no reply; one that only takes long has not failed (law L16) */
+  | { readonly kind: 'trial_failed' }
   | { readonly kind: 'start_time_over' }
   | { readonly kind: 'exited'; readonly how: string }
   /** `missed`: no answer within the time that `probeTimeoutMs` gives; `broken`: it answered that its engine is dead */
@@ -26,8 +28,15 @@ export const PROBE_MS = 3_000;
 export const PATIENT_PROBE_MS = 15_000;
 /** vLLM answers 503 to `/health` only when its engine has failed for good; once may be said by something between. */
 const BROKEN_IN_A_ROW = 3;
+/** What fails so often in a row is told, and the server started anew. */
+const TRIALS = 3;
 
-export const STARTING: ServerState = { at: 'starting' };
+export const STARTING: ServerState = { at: 'starting', failedTrials: 0 };
+
+export interface ServerRules {
+  readonly next: (state: ServerState, event: ServerEvent) => ServerState;
+  readonly probeTimeoutMs: (state: ServerState) => number;
+}
 
 export function nextServerState(state: ServerState, event: ServerEvent): ServerState {
   if (state.at === 'dead') return state;
@@ -38,6 +47,8 @@ export function nextServerState(state: ServerState, event: ServerEvent): ServerS
       return state.at === 'starting' ? { at: 'dead', why: 'it was not ready in time' } : state;
     case 'page_read':
       return state.at === 'starting' ? { at: 'ready', doubted: false, broken: 0 } : state;
+    case 'trial_failed':
+      return state.at === 'starting' ? afterFailedTrial(state.failedTrials + 1) : state;
     case 'probed':
       return state.at === 'starting' ? state : afterProbe(state, event);
   }
@@ -47,6 +58,13 @@ export function nextServerState(state: ServerState, event: ServerEvent): ServerS
 export function probeTimeoutMs(state: ServerState): number {
   const isPatient = state.at === 'busy' || (state.at === 'ready' && state.doubted);
   return isPatient ? PATIENT_PROBE_MS : PROBE_MS;
+}
+
+export const SERVER_RULES: ServerRules = { next: nextServerState, probeTimeoutMs };
+
+function afterFailedTrial(failedTrials: number): ServerState {
+  if (failedTrials < TRIALS) return { at: 'starting', failedTrials };
+  return { at: 'dead', why: `its trial page failed ${failedTrials} times` };
 }
 
 type LiveState = Extract<ServerState, { at: 'ready' | 'busy' }>;
