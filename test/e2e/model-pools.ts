@@ -7,7 +7,7 @@ import type { RequestRecord, Script, StartRecord } from '@pagefleet/sim/vllm';
 
 const SIMULATED_VLLM = join(programPath('sim'), '..', 'vllm', 'main.ts');
 
-export interface SimStats {
+interface SimStats {
   /** of the server */
   readonly url: string;
   readonly running: number;
