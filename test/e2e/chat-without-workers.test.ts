@@ -55,7 +55,7 @@ describe('a cluster without workers', () => {
     const [before] = cluster.kill('controller', 'SIGKILL');
     await cluster.until('another controller holds the pod', ({ summary }) => {
       const [now] = cluster.pidsOf('controller');
-      return now !== undefined && now !== before && summary.pods_ready === 1;
+      return now !== undefined && now !== before && summary?.pods_ready === 1;
     });
     await pool.goOn(scripts.fast);
     const wanted = await (await openStream(`${pool.direct()}${CHAT}`, STREAMED)).rest();

@@ -99,7 +99,6 @@ const running = async () => (await POOLS.ocr.stats()).reduce((sum, one) => sum +
 
 describe('one pod of a pool on a model server', () => {
   test.each(Object.values(POOLS))('$name: reads_pages_and_answers_chats (R-024, R-070)', async (pool) => {
-    const before = pool.requests();
     const answer = await fetch(`${cluster.url}/v1/ocr?model=${pool.name}`, {
       ...{ method: 'POST', headers: { 'content-type': 'image/png' } },
       body: new Uint8Array(await knownPage()),
@@ -111,16 +110,15 @@ describe('one pod of a pool on a model server', () => {
     const reply = await ours.chat.completions.create(asked('hello', pool.name));
     expect(reply.choices[0]?.message.content).toContain('You said: hello');
     expect(pool.starts()).toHaveLength(1);
+    // Pages of its own trials are among them.
     await expect
-      .poll(
-        () =>
-          pool
-            .requests()
-            .slice(before.length)
-            .map(({ path, end }) => [path, end]),
-        SOON,
-      )
-      .toEqual(Array(2).fill([CHAT, 'stop']));
+      .poll(() => pool.requests().map(({ page, end, body }) => [page, end, JSON.stringify(body)]), SOON)
+      .toEqual(
+        expect.arrayContaining([
+          ['herring', 'stop', expect.any(String)],
+          [null, 'stop', expect.stringContaining('"hello"')],
+        ]),
+      );
   });
 });
 
