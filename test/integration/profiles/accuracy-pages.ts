@@ -22,7 +22,6 @@ const page = (name: string, of = name, turn: AccuracyPage['turn'] = 0): Accuracy
 /** Born digital, scanned, small, skewed text of two columns, a PDF with a scan inside, and pages that lie. */
 export const ACCURACY_PAGES: readonly AccuracyPage[] = [
   page('linn.png'),
-  page('devref20.png'),
   page('eurotext.png'),
   page('tracemonkey2.png'),
   { file: ['documents', 'linn.pdf'], of: 'linn.png', turn: 0 },

@@ -27,5 +27,5 @@ export const SURYA: EngineProfile = {
     minShortSideOfImage: null,
   },
   request: { pictureFirst: true, maxTokens: 12_288, temperature: 0, topP: 0.1, logprobs: true },
-  retry: { retries: 3, temperatures: [0.2, 0.4, 0.6], topP: 0.95 },
+  retry: { retries: 3, temperatures: [0.2, 0.4, 0.6, 0.8], topP: 0.95 },
 };

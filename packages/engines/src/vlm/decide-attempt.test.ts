@@ -24,6 +24,7 @@ const temperatures = (profile: typeof surya, retries: number) =>
 describe('the tries of one page (R-070; contract 3.1 to 3.3)', () => {
   it('follow_each_engines_own_ladder', () => {
     expect(temperatures(surya, surya.retry.retries)).toEqual([0, 0.2, 0.4, 0.6]);
+    expect(temperatures(surya, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 0.8]);
     expect(temperatures(chandra, chandra.retry.retries)).toEqual([0, ...Array(6).fill(0.3)]);
     expect(temperatures(olmocr, olmocr.retry.retries)).toEqual([0.1, 0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 1]);
     expect(run(surya, [loop]).asks.map(({ topP }) => topP)).toEqual([0.1, 0.95]);
