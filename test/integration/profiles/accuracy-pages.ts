@@ -36,22 +36,35 @@ export function truthOf({ of }: AccuracyPage): string {
   return readFileSync(corpusPath('pages', of.replace(/\.png$/, '.txt')), 'utf8');
 }
 
-/** What the simulated server knows of the pages, and how large the engine of the profile wants them. */
-export async function knownPagesOf(profile: ProfileName): Promise<KnownPage[]> {
-  const { maxArea, longestSide } = ENGINE_PROFILES[profile].picture;
+/** A page as it is known, without how large an engine wants it. */
+export interface DescribedPage {
+  readonly known: KnownPage;
+  /** of the picture that stands in the corpus */
+  readonly pixels: number;
+}
+
+/** Looks at the upright pages; it takes some tenths of a second for each. */
+export async function describeCorpusPages(): Promise<DescribedPage[]> {
   const named = new Map(ACCURACY_PAGES.map((one) => [one.of, one]));
   return await Promise.all(
     [...named].map(async ([name, one]) => {
       const picture = readFileSync(corpusPath('pages', name));
       const { width, height } = await sharp(picture).metadata();
-      const size =
-        longestSide === null
-          ? {
-              minPixels: Math.floor(width * height * LEAST_PIXELS),
-              ...(maxArea ? { maxPixels: maxArea } : {}),
-            }
-          : { longestSide };
-      return await describePage({ name, picture, text: truthOf(one), ...size });
+      const known = await describePage({ name, picture, text: truthOf(one) });
+      return { known, pixels: width * height };
     }),
+  );
+}
+
+/** What the simulated server knows of the pages: also how large the engine of the profile wants them. */
+export function knownPagesOf(profile: ProfileName, pages: readonly DescribedPage[]): KnownPage[] {
+  const { maxArea, longestSide } = ENGINE_PROFILES[profile].picture;
+  return pages.map(({ known, pixels }) =>
+    longestSide === null
+      ? {
+          ...{ ...known, minPixels: Math.floor(pixels * LEAST_PIXELS) },
+          ...(maxArea === null ? {} : { maxPixels: maxArea }),
+        }
+      : { ...known, longestSide },
   );
 }

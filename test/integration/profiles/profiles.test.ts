@@ -4,7 +4,13 @@ import { describePage, type KnownPage } from '@pagefleet/sim/vllm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { measureAccuracy } from '../../accuracy.ts';
 import { corpusMissing, corpusPath } from '../../corpus.ts';
-import { ACCURACY_PAGES, knownPagesOf, truthOf } from './accuracy-pages.ts';
+import {
+  ACCURACY_PAGES,
+  type DescribedPage,
+  describeCorpusPages,
+  knownPagesOf,
+  truthOf,
+} from './accuracy-pages.ts';
 import { makePatternPage } from './pattern-page.ts';
 import { PLACEMENTS, type Placement, type ReadingPath, startReadingPath } from './reading-paths.ts';
 import {
@@ -28,7 +34,9 @@ interface Page {
 }
 
 const pages = new Map<string, Page>();
+let ofCorpus: readonly DescribedPage[] = [];
 beforeAll(async () => {
+  if (corpusMissing === null) ofCorpus = await describeCorpusPages();
   for (const { name, form } of SITUATIONS) {
     const { page, upright } = await makePatternPage(name, form);
     const text = `The page of ${name}.`;
@@ -111,10 +119,9 @@ async function record(
   profile: ProfileName,
   ends: (() => Promise<void>)[],
 ): Promise<Run> {
-  const ofCorpus = corpusMissing === null ? await knownPagesOf(profile) : [];
   const path = await startReadingPath(placement, {
     profile,
-    pages: [...[...pages.values()].map(({ known }) => known), ...ofCorpus],
+    pages: [...[...pages.values()].map(({ known }) => known), ...knownPagesOf(profile, ofCorpus)],
     rules: SITUATIONS.flatMap((situation) => rulesOf(situation, profile)),
     reading: { continuations: 2 },
     onEnd: (end) => void ends.push(end),
