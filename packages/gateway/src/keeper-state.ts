@@ -34,7 +34,7 @@ export type KeeperEvent =
 /** `rest`: tell `rested` after so long; `start`: of a new engine */
 export type KeeperAct = { readonly kind: 'start' | 'close' } | { readonly kind: 'rest'; readonly ms: number };
 
-export interface Kept {
+interface Kept {
   readonly state: Keeping;
   /** null: wait */
   readonly act: KeeperAct | null;
@@ -47,7 +47,7 @@ export const LONGEST_REST_MS = 60_000;
 /** An engine that served for so long was no bad start; one that dies sooner, time and again, must not be started every second. */
 export const STOOD_MS = 60_000;
 /** One start may fail for a reason that passes: a hub that does not answer, a port that was just taken. */
-export const FAULT_AFTER_STARTS = 3;
+const FAULT_AFTER_STARTS = 3;
 
 export const FIRST_START: Keeping = {
   at: 'starting',
@@ -94,7 +94,7 @@ export const decideKeeping: DecideKeeping = (state, event) => {
   }
 };
 
-export function restMs(shortLives: number): number {
+function restMs(shortLives: number): number {
   return Math.min(FIRST_REST_MS * 2 ** shortLives, LONGEST_REST_MS);
 }
 

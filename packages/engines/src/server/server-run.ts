@@ -20,7 +20,7 @@ const LAST_WORDS_MS = 250;
 
 type Watched = Pick<ServerConnection, 'probe' | 'close'>;
 
-export interface LaunchedServer<C extends Watched> {
+interface LaunchedServer<C extends Watched> {
   readonly process: ServerProcess;
   readonly connection: C;
 }
