@@ -8,8 +8,6 @@ const PROBE_EVERY_MS = 20;
 const LOOK_EVERY_MS = 60;
 /** Of a process that has just started: it compiles what answers them. */
 const WARM_UP_PROBES = 40;
-/** Who waited longer for a core is late for more than this: a collection of garbage, say, waits for its threads' cores too. */
-const QUIET_MS = 1;
 
 export interface EngineWatch {
   /** ends the watch */
@@ -22,7 +20,7 @@ interface EngineFindings {
   readonly looks: number;
   /** `/healthz` of the pod as its client met it, milliseconds */
   readonly health: Percentiles;
-  /** of the probes for which neither process waited for a core: what the pod itself took; beside it an idle pod's */
+  /** without the time for which pod and client waited for a core: what the pod itself took; beside it an idle pod's */
   readonly own: Percentiles;
   readonly ownOfIdle: Percentiles;
 }
@@ -35,7 +33,7 @@ interface Percentiles {
   readonly max: number;
 }
 
-/** Times of `/healthz` of the pod and of an idle one, milliseconds, where a core was there; of one watch or of several. */
+/** Times of `/healthz` of the pod and of an idle one, milliseconds, without waiting for a core; of one watch or of several. */
 export interface OwnTimes {
   readonly pod: number[];
   readonly idle: number[];
@@ -63,8 +61,8 @@ export function watchEngine(pod: ModelGateway, idle: GatewayProcess, all: OwnTim
     while (!stopping.signal.aborted) {
       const [ofOne, ofOther] = [await timeOnce(ofPod), await timeOnce(ofIdle)];
       times.push(ofOne.ms);
-      if (ofOne.waitedMs < QUIET_MS) own.pod.push(ofOne.ms);
-      if (ofOther.waitedMs < QUIET_MS) own.idle.push(ofOther.ms);
+      own.pod.push(ofOne.ownMs);
+      own.idle.push(ofOther.ownMs);
       await sleep(PROBE_EVERY_MS);
     }
     await Promise.all([ofPod.client.destroy(), ofIdle.client.destroy()]);
@@ -97,7 +95,7 @@ async function connect(gateway: GatewayProcess): Promise<Probed> {
   return { client, pid: gateway.child.pid ?? 0 };
 }
 
-async function timeOnce({ client, pid }: Probed): Promise<{ ms: number; waitedMs: number }> {
+async function timeOnce({ client, pid }: Probed): Promise<{ ms: number; ownMs: number }> {
   const waited = (): number => waitedForCoreMs(pid) + waitedForCoreMs(process.pid);
   const waitedBeforeMs = waited();
   const beganAtMs = performance.now();
@@ -105,7 +103,7 @@ async function timeOnce({ client, pid }: Probed): Promise<{ ms: number; waitedMs
   await body.dump();
   if (statusCode !== 200) throw new Error(`/healthz answered ${statusCode}`);
   const ms = performance.now() - beganAtMs;
-  return { ms, waitedMs: waited() - waitedBeforeMs };
+  return { ms, ownMs: Math.max(0, ms - (waited() - waitedBeforeMs)) };
 }
 
 /** How long the first thread of a process, which is its loop, was ready and had no core; Linux (proc_schedstat). */
