@@ -54,11 +54,16 @@ describe('a page in Mistral’s shape', () => {
   });
 
   test('that_is_blank_has_a_score_all_the_same', () => {
-    const blank = { ...RESULT, confidence: null, words: [] };
+    const blank = { ...RESULT, text: '', markdown: '', confidence: null, words: [] };
     expect(toOcrPage(0, blank, { ...PLAIN, confidence: 'page' }).confidence_scores).toEqual({
       average_page_confidence_score: 0,
       minimum_page_confidence_score: 0,
     });
+  });
+
+  test('of_an_engine_that_gives_no_confidence_has_no_score', () => {
+    const unsure = { ...RESULT, confidence: null, words: [] };
+    expect(toOcrPage(0, unsure, { ...PLAIN, confidence: 'page' })).not.toHaveProperty('confidence_scores');
   });
 
   test('that_failed_keeps_the_shape_and_says_why', () => {

@@ -9,7 +9,7 @@ export function toOcrPage(index: number, result: PageResult, options: OcrOptions
     images: [],
     dimensions: { dpi: result.dpi, height: result.height, width: result.width },
     ...(options.blocks ? { blocks: (result.blocks ?? []).map(toBlock) } : {}),
-    ...(options.confidence === null
+    ...(options.confidence === null || isUnscored(result)
       ? {}
       : { confidence_scores: toScores(result, options.confidence === 'word') }),
     engine: result.engine,
@@ -33,6 +33,11 @@ function toBlock(block: NonNullable<PageResult['blocks']>[number]): OcrBlock {
     bottom_right_x: Math.round(block.box.x1),
     bottom_right_y: Math.round(block.box.y1),
   };
+}
+
+/** Some engines say nothing about how sure they are; a score of 0 would say that nothing was read. */
+function isUnscored({ confidence, markdown }: PageResult): boolean {
+  return confidence === null && markdown !== '';
 }
 
 /** Scores from 0 to 1; a page on which nothing was read has 0. */
