@@ -41,3 +41,23 @@ test('a_client_that_left_is_that_whatever_was_thrown_and_a_fault_of_ours_is_nobo
   expect(observeReading(new BrokenReply('x'), 'client_gone', POD)?.failure.kind).toBe('client_gone');
   expect(observeReading(new PagefleetError('config_invalid', 'no prompt'), null, POD)).toBeNull();
 });
+
+test.each([
+  [
+    '{"error":{"message":"The prompt is\\n too long","type":"BadRequestError"}}',
+    'the model server answered 400: The prompt is too long',
+  ],
+  [
+    '{"object":"error","message":"no multimodal model"}',
+    'the model server answered 400: no multimodal model',
+  ],
+  ['<html>', 'the model server answered 400'],
+  ['{"error":null}', 'the model server answered 400'],
+  [`{"message":"at 127.0.0.1:9 with ${'t'.repeat(32)}"}`, null],
+  ['{"code":"pod_full","message":"as the companion says"}', 'as the companion says'],
+])(
+  'what_a_model_server_says_against_a_request_is_told_unless_it_shows_the_pod (R-025): %s',
+  (body, message) => {
+    expect(observeReading(new ServerRefusal(400, body), null, POD)?.refusal?.message).toBe(message);
+  },
+);

@@ -1,6 +1,6 @@
 import { ERRORS, PagefleetError } from '@pagefleet/contract';
 import { BrokenReply, ReplyTimeout, ServerRefusal } from '@pagefleet/engines';
-import { broken, type FailedDispatch, failed, refused } from '../forward/dispatch.ts';
+import { broken, type FailedDispatch, failed, refused, secretsOf } from '../forward/dispatch.ts';
 import type { StopReason } from '../forward/observe-failure.ts';
 import type { PodEntry } from '../forward/pod-table.ts';
 
@@ -17,8 +17,7 @@ export function observeReading(
   pod: PodEntry,
 ): FailedDispatch | null {
   if (stopped) return failed({ kind: stopped });
-  if (error instanceof ServerRefusal)
-    return { ...refused(error.status, error.body, pod), reason: error.body.slice(0, LOGGED_CHARS) };
+  if (error instanceof ServerRefusal) return refusedByServer(error, pod);
   if (error instanceof ReplyTimeout) return { ...failed({ kind: 'timed_out' }), reason: error.name };
   // The answer is over, so nothing of it runs on: another pod may read the page.
   if (error instanceof BrokenReply) return { ...failed({ kind: 'bad_answer' }), reason: error.message };
@@ -33,4 +32,13 @@ export function observeReading(
 /** The statuses by which the table knows the document’s own fault. */
 function isOfThePage({ code }: PagefleetError): boolean {
   return /^(document|page)_/.test(code) && code !== 'page_deadline' && code !== 'page_parked';
+}
+
+/** The words of the companion, or those of the model server behind it unless they show the pod. */
+function refusedByServer({ status, body, message }: ServerRefusal, pod: PodEntry): FailedDispatch {
+  const outcome = refused(status, body, pod);
+  const { refusal } = outcome;
+  const isSafe = !secretsOf(pod).some((secret) => body.includes(secret));
+  const said = refusal?.code === null && isSafe ? { ...refusal, message } : refusal;
+  return { ...outcome, refusal: said, reason: body.slice(0, LOGGED_CHARS) };
 }

@@ -12,6 +12,7 @@ import { createServerRun } from './server-run.ts';
 import { tryPage } from './try-page.ts';
 
 const HOST = '127.0.0.1';
+
 /**
  * Reads pages with a model server that it starts, watches and ends (R-040). One engine is one life of one server: when it
  * is dead its owner closes it, which waits until no process is left, and makes another.

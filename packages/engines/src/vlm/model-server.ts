@@ -24,6 +24,23 @@ export interface ServerResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** Of a server's own words, as much as fits a message. */
+const SAID_CHARS = 200;
+
+/** Why a request was refused, as vLLM and OpenAI's servers tell it; empty: it is told in no such way. */
+function reasonIn(body: string): string {
+  try {
+    const { error, message } = JSON.parse(body) as {
+      error?: { message?: unknown } | null;
+      message?: unknown;
+    };
+    const said = error?.message ?? message;
+    return typeof said === 'string' ? said.replace(/\s+/g, ' ').trim().slice(0, SAID_CHARS) : '';
+  } catch {
+    return '';
+  }
+}
+
 /** An answer that is no reply: the server said why with this status. */
 export class ServerRefusal extends Error {
   override readonly name = 'ServerRefusal';
@@ -32,7 +49,8 @@ export class ServerRefusal extends Error {
   readonly body: string;
 
   constructor(status: number, body: string) {
-    super(`the model server answered ${status}`);
+    const said = reasonIn(body);
+    super(`the model server answered ${status}${said === '' ? '' : `: ${said}`}`);
     this.status = status;
     this.body = body;
   }
