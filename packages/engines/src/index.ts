@@ -20,7 +20,6 @@ export type {
   TesseractSettings,
 } from './port.ts';
 export { type DrawRoom, openDrawRoom } from './render/draw-room.ts';
-export { createDrawThreads, type DrawThreads } from './render/render-pool.ts';
 export type { Drawing, DrawnPicture, PageToRead } from './vlm/drawing.ts';
 export type { LoopThresholds } from './vlm/loop-watch.ts';
 export {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 
 /** WASM memory grows and never shrinks, so an instance that has grown past this takes no further document. */
-export const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
+const RECYCLE_ABOVE_BYTES = 256 * 1024 * 1024;
 
 /**
  * A stream of two kilobytes may unpack to gigabytes. Beyond this, and some copies of the document itself, an allocation
@@ -52,15 +52,13 @@ export function heapOf(pdfium: WrappedPdfiumModule): Uint8Array {
   return (pdfium.pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
 }
 
-/** What this thread may still hold: it comes back for certain only with the end of the thread. */
-export async function getPdfiumHeapBytes(): Promise<number> {
-  const pdfium = await current?.catch(() => null);
-  return abandonedBytes + (pdfium ? heapOf(pdfium).byteLength : 0);
-}
-
-/** A document has grown the memory of this thread so far that the thread had better end. */
+/**
+ * Documents have grown the memory of this thread so far that the thread had better end: what it may still hold comes back for
+ * certain only then.
+ */
 export async function hasHeldMuch(): Promise<boolean> {
-  return (await getPdfiumHeapBytes()) > RECYCLE_ABOVE_BYTES;
+  const pdfium = await current?.catch(() => null);
+  return abandonedBytes + (pdfium ? heapOf(pdfium).byteLength : 0) > RECYCLE_ABOVE_BYTES;
 }
 
 async function startPdfium(): Promise<WrappedPdfiumModule> {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { PagefleetError } from '@pagefleet/contract';
 import { Piscina } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
-import { RECYCLE_ABOVE_BYTES } from '../document/pdfium.ts';
 import { createPageSlots } from '../page-slots.ts';
 import type { DrawnPicture } from '../vlm/drawing.ts';
 import type { DrawSettings } from './draw-pdf-page.ts';
@@ -76,7 +75,7 @@ export function createDrawThreads(width: number, maxMs: number = DRAW_MAX_MS): D
       { ...task, bytes },
       { signal, transferList: [bytes.buffer] },
     )) as DrawAnswer<P>;
-    if (answer.heapBytes > RECYCLE_ABOVE_BYTES && drawnIn === pool) {
+    if (answer.isSpent && drawnIn === pool) {
       pool = startPool(maxThreads);
       retire(drawnIn);
     }

@@ -1,7 +1,7 @@
 import { type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
-import { getPdfiumHeapBytes } from '../document/pdfium.ts';
+import { hasHeldMuch } from '../document/pdfium.ts';
 import type { DrawnPicture } from '../vlm/drawing.ts';
 import { drawForEngine, type EngineDrawTask } from './draw-for-engine.ts';
 import { type DrawSettings, drawPdfPage } from './draw-pdf-page.ts';
@@ -12,7 +12,10 @@ export type DrawTask =
   | { readonly bytes: Uint8Array; readonly engine: Omit<EngineDrawTask, 'bytes'> };
 
 /** Errors travel as values: a class does not survive the way between threads. */
-export type DrawAnswer<P = Picture | DrawnPicture> = { readonly heapBytes: number } & (
+export type DrawAnswer<P = Picture | DrawnPicture> = {
+  /** its thread has held so much memory that it had better end */
+  readonly isSpent: boolean;
+} & (
   | { readonly outcome: 'drawn'; readonly picture: P }
   | { readonly outcome: 'failed'; readonly code: ErrorCode; readonly message: string }
 );
@@ -23,19 +26,19 @@ export default async function draw(task: DrawTask): Promise<DrawAnswer> {
     const { bytes } = task;
     if (!('engine' in task)) {
       const picture = await drawPdfPage(bytes, task.settings);
-      return { outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() };
+      return { outcome: 'drawn', picture, isSpent: await hasHeldMuch() };
     }
     const picture = await drawForEngine({ ...task.engine, bytes });
-    return handedOver({ outcome: 'drawn', picture, heapBytes: await getPdfiumHeapBytes() }, picture.base64);
+    return handedOver({ outcome: 'drawn', picture, isSpent: await hasHeldMuch() }, picture.base64);
   } catch (cause) {
-    const heapBytes = await getPdfiumHeapBytes();
+    const isSpent = await hasHeldMuch();
     if (cause instanceof PagefleetError)
-      return { outcome: 'failed', code: cause.code, message: cause.message, heapBytes };
+      return { outcome: 'failed', code: cause.code, message: cause.message, isSpent };
     return {
       outcome: 'failed',
       code: 'engine_failed',
       message: `drawing the page failed: ${String(cause)}`,
-      heapBytes,
+      isSpent,
     };
   }
 }
