@@ -86,12 +86,13 @@ function generate(service: Service, generation: Generation): void {
   const breakAt = breakOf(scripted);
   let count = 0;
   let isOver = false;
-  const over = (end: RequestEnd): void => {
+  // Called before the last bytes leave: who has an answer finds its record.
+  const over = (end: RequestEnd, status: number | null = output.sentStatus): void => {
     if (isOver) return;
     isOver = true;
     underWay.delete(die);
     engine.abort(key);
-    record(end, output.status, asked, count);
+    record(end, status, asked, count);
     const seconds = (performance.now() - startedMs) / 1_000;
     metrics.observe('e2e_request_latency_seconds', seconds);
     metrics.observe('request_generation_tokens', count);
@@ -109,14 +110,14 @@ function generate(service: Service, generation: Generation): void {
     const taken = breaks ? pieces.slice(0, breakAt - count) : pieces;
     count += taken.length;
     if (breaks) {
+      over('died', statusOfBreak(output, scripted));
       breakOff(service, { output, scripted, pieces: taken });
-      over('died');
     } else if (finished === null) output.add(taken);
     else {
       const finishReason = scripted.finish ?? (finished === 'length' ? 'length' : reply.finish);
       const stopReason = finished === 'length' ? null : reply.stopReason;
+      over(endOf(finishReason), 200);
       output.finish({ finishReason, stopReason, completionTokens: count, lastPieces: taken });
-      over(endOf(finishReason));
     }
   };
   const notBeforeMs = performance.now() + (scripted.slowFirstTokenMs ?? 0);
@@ -141,6 +142,15 @@ function openOutput({ id, asked, scripted, script, response }: Generation): Repl
 function breakOf({ truncate, endsEarly, dies, error }: ScriptedReply): number | null {
   const places = [truncate, endsEarly, dies, error?.afterTokens].filter((place) => place !== undefined);
   return places.length === 0 ? null : Math.min(...places);
+}
+
+function statusOfBreak(
+  { sentStatus }: ReplyOutput,
+  { truncate, endsEarly, error }: ScriptedReply,
+): number | null {
+  if (sentStatus !== null || truncate !== undefined) return sentStatus ?? 200;
+  if (error !== undefined) return refusalOf(error).status;
+  return endsEarly === undefined ? null : 200;
 }
 
 function breakOff(

@@ -14,8 +14,8 @@ export interface ReplyOutput {
   /** It ends in order and is no whole reply. */
   endEarly(): void;
   fail(refusal: Refusal): void;
-  /** 200, or that of the failure; null: nothing was sent */
-  readonly status: number | null;
+  /** that went out before the reply began; null: it goes with the reply's end */
+  readonly sentStatus: number | null;
 }
 
 export interface OutputOptions {
@@ -41,7 +41,7 @@ export function streamedOutput(response: ServerResponse, options: OutputOptions)
     return [...(first === null ? [] : [first]), ...deltas].map(event).join('');
   };
   return {
-    status: 200,
+    sentStatus: 200,
     add(pieces) {
       if (pieces.length > 0) stream.write(eventsOf(pieces, null));
     },
@@ -65,33 +65,25 @@ export function streamedOutput(response: ServerResponse, options: OutputOptions)
 
 export function wholeOutput(response: ServerResponse, { writer }: OutputOptions): ReplyOutput {
   const all: Piece[] = [];
-  let status: number | null = null;
-  const send = (code: number, body: string): void => {
-    status = code;
-    sendJson(response, code, body);
-  };
   const sendHalf = (): void => {
-    status = 200;
     const ending = { finishReason: 'stop', stopReason: null, completionTokens: all.length, lastPieces: [] };
     const body = Buffer.from(JSON.stringify(writer.whole(all, ending)), 'utf8');
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
     response.write(body.subarray(0, body.length >> 1), () => response.socket?.destroy());
   };
   return {
-    get status() {
-      return status;
-    },
+    sentStatus: null,
     add: (pieces) => void all.push(...pieces),
     finish(ending) {
       all.push(...ending.lastPieces);
-      send(200, JSON.stringify(writer.whole(all, ending)));
+      sendJson(response, 200, JSON.stringify(writer.whole(all, ending)));
     },
     cut(pieces) {
       all.push(...pieces);
       sendHalf();
     },
     endEarly: sendHalf,
-    fail: (refusal) => send(refusal.status, errorBody(refusal)),
+    fail: (refusal) => sendJson(response, refusal.status, errorBody(refusal)),
   };
 }
 
