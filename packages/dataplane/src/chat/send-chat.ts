@@ -7,10 +7,9 @@ import {
   failed,
   headersOf,
   refused,
-  secretsOf,
+  showsPod,
   startStop,
 } from '../forward/dispatch.ts';
-import { parseRefusal } from '../forward/observe-failure.ts';
 import { type OpenAnswer, readBounded } from '../forward/pod-client.ts';
 import type { PodEntry } from '../forward/pod-table.ts';
 import { bodyOf } from '../forward/send-page.ts';
@@ -124,13 +123,9 @@ async function passRefusal(
   const { status, contentType } = answer;
   const bytes = await readBounded(answer.body, MAX_REFUSAL_BYTES);
   const text = bytes.toString('utf8');
-  const secrets = secretsOf(pod);
-  const { code } = parseRefusal(text, secrets);
-  if (!isForClient(answer, code) || secrets.some((secret) => text.includes(secret))) {
-    return refused(status, text, pod);
-  }
-  if (!output.begin({ status, contentType, length: bytes.length }))
-    return { ...refused(status, text, pod), isFinal: true };
+  const outcome = refused(status, text, pod);
+  if (!isForClient(answer, outcome.refusal?.code ?? null) || showsPod(text, pod)) return outcome;
+  if (!output.begin({ status, contentType, length: bytes.length })) return { ...outcome, isFinal: true };
   // The pod has said all: its slot does not wait for the client.
   void output.write(bytes);
   output.end();

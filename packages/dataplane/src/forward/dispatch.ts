@@ -7,6 +7,7 @@ import {
   type PodRefusal,
   parseRefusal,
   type StopReason,
+  showsAny,
 } from './observe-failure.ts';
 import type { PodEntry } from './pod-table.ts';
 
@@ -86,8 +87,12 @@ export function headersOf({ pod, clusterId, requestId, reading }: Dispatch, left
   };
 }
 
-/** texts that no answer of ours may show */
-export function secretsOf({ url, token }: PodEntry): readonly string[] {
+/** Whether a text shows what no answer of ours may: where the pod is, or its token. */
+export function showsPod(text: string, pod: PodEntry): boolean {
+  return showsAny(text, secretsOf(pod));
+}
+
+function secretsOf({ url, token }: PodEntry): readonly string[] {
   return [new URL(url).host, token];
 }
 

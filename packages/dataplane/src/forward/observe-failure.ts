@@ -65,12 +65,16 @@ export function observeStatus(status: number, refusal: PodRefusal): PageFailure 
 export function parseRefusal(text: string, secrets: readonly string[]): PodRefusal {
   const body = parseObject(text);
   const code = isErrorCode(body.code) ? body.code : null;
-  const safe = typeof body.message === 'string' && !secrets.some((secret) => text.includes(secret));
+  const safe = typeof body.message === 'string' && !showsAny(text, secrets);
   return {
     code,
     message: code !== null && safe ? String(body.message) : null,
     param: typeof body.param === 'string' ? body.param : null,
   };
+}
+
+export function showsAny(text: string, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => text.includes(secret));
 }
 
 function parseObject(text: string): Record<string, unknown> {

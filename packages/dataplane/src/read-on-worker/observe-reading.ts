@@ -1,6 +1,6 @@
 import { ERRORS, PagefleetError } from '@pagefleet/contract';
 import { BrokenReply, ReplyTimeout, ServerRefusal } from '@pagefleet/engines';
-import { broken, type FailedDispatch, failed, refused, secretsOf } from '../forward/dispatch.ts';
+import { broken, type FailedDispatch, failed, refused, showsPod } from '../forward/dispatch.ts';
 import type { StopReason } from '../forward/observe-failure.ts';
 import type { PodEntry } from '../forward/pod-table.ts';
 
@@ -38,7 +38,6 @@ function isOfThePage({ code }: PagefleetError): boolean {
 function refusedByServer({ status, body, message }: ServerRefusal, pod: PodEntry): FailedDispatch {
   const outcome = refused(status, body, pod);
   const { refusal } = outcome;
-  const isSafe = !secretsOf(pod).some((secret) => body.includes(secret));
-  const said = refusal?.code === null && isSafe ? { ...refusal, message } : refusal;
+  const said = refusal?.code === null && !showsPod(body, pod) ? { ...refusal, message } : refusal;
   return { ...outcome, refusal: said, reason: body.slice(0, LOGGED_CHARS) };
 }

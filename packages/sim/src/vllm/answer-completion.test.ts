@@ -28,16 +28,10 @@ test.each(
     readScript: () => ({ script: { rules: [{ reply }] }, pages: [] }),
     die() {},
   });
-  let answer: ServerResponse | undefined;
-  const records: (Pick<RequestRecord, 'status'> & { readonly isEarly: boolean })[] = [];
-  const over = (record: RequestRecord): void => {
-    const isEarly = answer !== undefined && !answer.writableEnded && !answer.destroyed;
-    records.push({ status: record.status, isEarly: isEarly && !(form === 'whole' && answer?.headersSent) });
-  };
+  const course: string[] = [];
+  const over = (record: RequestRecord): void => void course.push(`record ${record.status}`);
   const server = createVllmServer({ ...service, over });
-  server.prependListener('request', (_request, response) => {
-    answer = response;
-  });
+  server.prependListener('request', (_request, response: ServerResponse) => tellWrites(response, course));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
@@ -51,9 +45,26 @@ test.each(
     await fetch(url, request)
       .then((response) => response.text())
       .catch(() => null);
-    expect(records).toEqual([{ status, isEarly: true }]);
+    expect(course.filter((step) => step !== 'bytes')).toEqual([`record ${status}`]);
+    expect(course.at(-1)).toBe('bytes');
   } finally {
     server.closeAllConnections();
     server.close();
   }
 });
+
+/** What an answer hands to its connection, in order. */
+function tellWrites(response: ServerResponse, course: string[]): void {
+  const write = response.write.bind(response) as (...given: unknown[]) => boolean;
+  const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
+  Object.assign(response, {
+    write(...given: unknown[]) {
+      course.push('bytes');
+      return write(...given);
+    },
+    end(...given: unknown[]) {
+      course.push('bytes');
+      return end(...given);
+    },
+  });
+}
