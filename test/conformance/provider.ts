@@ -185,12 +185,13 @@ export async function rent(provider: Provider, request: RentRequest): Promise<Li
   return outcome.pod;
 }
 
-/** Listed with an address, and something answers there. */
+/** Listed with an address, and the pod answers there; a proxy that stands before it says 404 or 502 until then. */
 export async function untilServing(provider: Provider, id: string, timeoutMs = 30_000): Promise<ListedPod> {
   const lookMs = timeoutMs / 600;
   for (let n = 0; n < 600; n += 1) {
     const pod = (await provider.list()).find((listed) => listed.id === id);
-    if (pod?.url && (await fetch(`${pod.url}/healthz`).catch(() => null))) return pod;
+    const answer = pod?.url ? await fetch(`${pod.url}/healthz`).catch(() => null) : null;
+    if (pod && answer?.ok) return pod;
     await sleep(lookMs);
   }
   throw new Error(`pod ${id} does not serve`);

@@ -41,11 +41,10 @@ function makeFolder(): string {
   return dir;
 }
 
+/** null: the pod itself does not answer yet; before it does, the provider's proxy answers in its place. */
 async function engineOf(url: string | null): Promise<string | null> {
-  return fetch(`${url}/healthz`).then(
-    async (answer) => ((await answer.json()) as { engine: string }).engine,
-    () => null,
-  );
+  const answer = await fetch(`${url}/healthz`).catch(() => null);
+  return answer?.ok ? ((await answer.json()) as { engine: string }).engine : null;
 }
 
 /** Of the simulated vLLM in the pod's folder. */
