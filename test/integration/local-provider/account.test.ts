@@ -85,9 +85,12 @@ describe('a listing of the account', () => {
   it('a_pod_that_was_killed_vanishes_and_its_log_is_kept', async () => {
     const { id } = await rent(provider, rentRequest());
     await untilServing(provider, id);
+    const log = (): string => readFileSync(file(id, 'log'), 'utf8');
+    // It may answer a moment before it says so.
+    await expect.poll(log, { timeout: 10_000 }).toContain('pod_serving');
     process.kill(readJson(id, 'process.json').pid, 'SIGKILL');
     await untilGone(provider, id);
-    expect(readFileSync(file(id, 'log'), 'utf8')).toContain('pod_serving');
+    expect(log()).toContain('pod_serving');
     expect(readJson(id, 'exit').reason).toMatch(/SIGKILL|gone/);
   });
 

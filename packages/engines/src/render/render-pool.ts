@@ -6,6 +6,7 @@ import type { Picture } from '../document/draw-picture.ts';
 import { createPageSlots } from '../page-slots.ts';
 import type { DrawnPicture } from '../vlm/drawing.ts';
 import type { DrawSettings } from './draw-pdf-page.ts';
+import { limitDrawing } from './limit-drawing.ts';
 import type { DrawAnswer, DrawTask } from './render-worker.ts';
 
 export interface RenderPool {
@@ -25,10 +26,10 @@ export interface DrawThreads {
 
 const THREAD_IDLE_MS = 30_000;
 /**
- * The largest honest pages take 7 s of a core. A page of a few kilobytes can draw for hours, and would keep a thread from all
+ * Of a core. The largest honest pages take 7 s. A page of a few kilobytes can draw for hours, and would keep a thread from all
  * other pages until its own deadline.
  */
-const DRAW_MAX_MS = 30_000;
+const DRAW_MAX_CPU_MS = 30_000;
 
 /** Grey pictures of PDF pages, for the CPU engine. */
 export function createRenderPool(width: number, settings: DrawSettings): RenderPool {
@@ -44,7 +45,7 @@ export function createRenderPool(width: number, settings: DrawSettings): RenderP
  * The memory of a WASM heap comes back only with the end of its thread: after a page that grew one too far the
  * threads finish what they do and new ones take the next pages.
  */
-export function createDrawThreads(width: number, maxMs: number = DRAW_MAX_MS): DrawThreads {
+export function createDrawThreads(width: number, maxCpuMs: number = DRAW_MAX_CPU_MS): DrawThreads {
   const maxThreads = Math.max(1, Math.min(width, availableParallelism()));
   const free = createPageSlots(maxThreads);
   const retiring = new Set<Promise<void>>();
@@ -52,23 +53,26 @@ export function createDrawThreads(width: number, maxMs: number = DRAW_MAX_MS): D
 
   async function run<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P> {
     const giveBack = await free.take(signal);
-    const tooLong = new AbortController();
-    const timer = setTimeout(() => tooLong.abort(), maxMs);
+    const drawnIn = pool;
+    const limit = limitDrawing(() => drawnIn.threads, maxCpuMs);
     try {
-      return await draw<P>(task, AbortSignal.any([signal, tooLong.signal]));
+      const ends = AbortSignal.any([signal, limit.signal]);
+      return await draw<P>({ ...task, thread: limit.thread }, drawnIn, ends);
     } catch (cause) {
-      if (!tooLong.signal.aborted || signal.aborted) throw cause;
-      throw new PagefleetError('page_unreadable', `the page takes more than ${maxMs / 1_000} s to draw`, {
-        cause,
-      });
+      if (!limit.signal.aborted || signal.aborted) throw cause;
+      const message = `the page takes more than ${maxCpuMs / 1_000} s of a core to draw`;
+      throw new PagefleetError('page_unreadable', message, { cause });
     } finally {
-      clearTimeout(timer);
+      limit.clear();
       giveBack();
     }
   }
 
-  async function draw<P extends Picture | DrawnPicture>(task: DrawTask, signal: AbortSignal): Promise<P> {
-    const drawnIn = pool;
+  async function draw<P extends Picture | DrawnPicture>(
+    task: DrawTask,
+    drawnIn: Piscina<DrawTask, DrawAnswer>,
+    signal: AbortSignal,
+  ): Promise<P> {
     // A view would take its whole buffer along; a copy of the page alone can be handed over without another.
     const bytes = new Uint8Array(task.bytes);
     const answer = (await drawnIn.run(

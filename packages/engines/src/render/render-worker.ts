@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads';
 import { type ErrorCode, PagefleetError } from '@pagefleet/contract';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { Picture } from '../document/draw-picture.ts';
@@ -7,9 +8,11 @@ import { drawForEngine, type EngineDrawTask } from './draw-for-engine.ts';
 import { type DrawSettings, drawPdfPage } from './draw-pdf-page.ts';
 
 /** With `settings` for the CPU engine, as grey; with `engine` for an engine on a model server. */
-export type DrawTask =
-  | { readonly bytes: Uint8Array; readonly settings: DrawSettings }
-  | { readonly bytes: Uint8Array; readonly engine: Omit<EngineDrawTask, 'bytes'> };
+export type DrawTask = {
+  readonly bytes: Uint8Array;
+  /** where the thread says which one it is (`DrawingLimit`) */
+  readonly thread?: Int32Array;
+} & ({ readonly settings: DrawSettings } | { readonly engine: Omit<EngineDrawTask, 'bytes'> });
 
 /** Errors travel as values: a class does not survive the way between threads. */
 export type DrawAnswer<P = Picture | DrawnPicture> = {
@@ -22,6 +25,7 @@ export type DrawAnswer<P = Picture | DrawnPicture> = {
 
 /** @public Called by piscina, which loads this file by its name. */
 export default async function draw(task: DrawTask): Promise<DrawAnswer> {
+  if (task.thread) Atomics.store(task.thread, 0, threadId);
   try {
     const { bytes } = task;
     if (!('engine' in task)) {
